@@ -1,1 +1,1 @@
-"""The phases: their order, artifacts, checks, seats. What happens on entering one is in `fold`."""
+"""The phases of a session: order, artifacts, checks and seats. Entering a phase: `fold`."""

@@ -1,4 +1,4 @@
-"""The rules for ``architecture.md``, for one that is submitted and for one found on disk."""
+"""Checks ``architecture.md``, both when it is submitted and when it is found on disk."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_nomination
 from agentmux.core.pipeline.artifacts import ARCHITECTURE
 
 FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
-"""A function that returns the front matter of a text as a mapping, and the problems in it."""
+"""A function that returns the front matter of a text as a mapping, and the problems with it."""
 
 
 def check_architecture(
     data: bytes, front_matter: FrontMatter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check ``data``, the content of ``architecture.md``.
+    """Check the content of ``architecture.md``.
 
-    ``front_matter`` reads the front matter of its text.
+    Args:
+        data: The content.
+        front_matter: Reads the front matter of a text.
 
     Returns:
         The long names of the nominated reviewers (see `check_nominations`), and all problems.

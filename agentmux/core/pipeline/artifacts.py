@@ -1,4 +1,4 @@
-"""The artifacts of a session as a value, which does not change when the files do."""
+"""The artifacts of a session as a value that was read from the files at one moment."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from agentmux.core.names.phase import REVIEWERS
 PM_DONE: Final = f"{layout.PRODUCT_MANAGEMENT}/done"
 ARCHITECTURE: Final = f"{layout.ARCHITECTING}/architecture.md"
 PLAN_FILE: Final = "execution_plan.yaml"
-"""The file, in the folder of a plan, that says that the plan was accepted."""
+"""The file in the folder of a plan phase that exists if the plan was accepted."""
 REVIEW_FILE: Final = "review.md"
-"""The file, in the folder of a review, with all that was said."""
+"""The file in the folder of a review with the texts of all reviewers."""
 RESULTS: Final = "results.yaml"
 """The file in the folder of a check or a review with its outcome."""
 OUTPUT: Final = "output"
-"""The folder, in that of a check, with what its commands wrote."""
+"""The folder, inside the folder of a check, with the output of its commands."""
 
 TEXT_MAX: Final = 8 << 20
-"""The greatest size of a text, in bytes: a larger one cannot be submitted and counts as missing."""
+"""The maximum size of a text, in bytes; a larger one cannot be submitted and counts as missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +63,17 @@ class Artifacts:
 
 
 def done_marker(index: int, folder: str = layout.IMPLEMENTATION) -> str:
-    """Return the path of the marker: the empty file that says that a sub-plan is done.
+    """Return the path of a marker: the empty file that shows that a sub-plan or a fix is done.
 
-    ``folder`` is that of the work, or of the fix.
+    Args:
+        index: The number of the sub-plan, from 1; 1 for a fix.
+        folder: The folder of the phase.
     """
     return f"{folder}/done_{index}"
 
 
 def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
-    """Return the number of sub-plans, by the execution plan, else by the state; 0 if unknown."""
+    """Return the number of sub-plans in the execution plan, or else in the state; 0 if unknown."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.subplan_count
     return state.subplan_count
@@ -86,17 +88,17 @@ def completed_subplans(
 
 
 def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether the plan needs a design, by the execution plan, else by the state."""
+    """Whether the plan needs a design, by the execution plan, or else by the state."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.needs_design
     return bool(state.needs_design)
 
 
 def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
-    """Return the nominated reviewers; built-in ones with their long names.
+    """Return the roles of the nominated reviewers; those of built-in reviewers in full.
 
-    They are those in the state, else those in ``architecture.md``, else those by default. Nobody
-    else can be nominated than who reviews in the session's pipeline.
+    The nominations come from the state, or else from ``architecture.md``, or else from
+    `default_nominations`. Roles that do not review in the session's pipeline are ignored.
     """
     roles = _reviewing_roles(state)
     for given in (map(full, state.reviewer_nominations), artifacts.nominations or ()):
@@ -107,7 +109,7 @@ def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
 
 
 def default_nominations(state: SessionState) -> tuple[str, ...]:
-    """Return the reviewers of a session in which nobody nominates any."""
+    """Return the reviewers that review if no reviewers are nominated."""
     roles = _reviewing_roles(state)
     return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else roles
 
@@ -118,10 +120,14 @@ def _reviewing_roles(state: SessionState) -> tuple[str, ...]:
 
 
 def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the roles that review in a phase: its own ones, and those that are nominated.
+    """Return the roles that review in a phase.
 
-    The built-in reviewers review where they are nominated. If nobody else would, all ``roles`` of
-    the phase review.
+    These are all roles of the phase except built-in reviewers that are not nominated. If that
+    leaves no role, all roles of the phase review.
+
+    Args:
+        nominated: The nominated reviewers; they come first in the result.
+        roles: The roles of the phase.
     """
     others = tuple(role for role in roles if role not in REVIEWERS)
     named = tuple(role for role in nominated if role in roles)
@@ -131,9 +137,9 @@ def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, 
 def review_paths(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, str]:
-    """Return the path of the review of each of ``roles`` in a review's folder, by role.
+    """Return the path of each reviewer's file in the folder of a review, by role.
 
-    Reviewers without a review on disk are left out.
+    Roles whose file does not exist or has no verdict are left out.
     """
     paths: dict[str, str] = {}
     for role in roles:
@@ -147,9 +153,9 @@ def review_paths(
 def reviews(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, Json]:
-    """Return the parsed fields of each review in a review's folder, by the reviewer's role.
+    """Return the parsed fields of each reviewer's file in the folder of a review, by role.
 
-    Reviewers without a review on disk are left out. A review that cannot be parsed has no fields.
+    Roles whose file does not exist or has no verdict are left out.
     """
     places = review_paths(roles, artifacts, folder)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
@@ -158,10 +164,10 @@ def reviews(
 def verdicts(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, Verdict]:
-    """Return the verdicts on disk of those who review in a folder, by role.
+    """Return the verdicts of ``roles`` on disk, in the folder of a review, by role.
 
-    If ``review.md`` (made by hand, or by an older version) is the one file with a verdict, its
-    verdict counts for all of them.
+    If ``review.md`` (written by hand, or by an older version) is the only file with a verdict, its
+    verdict counts for all roles.
     """
     places = review_paths(roles, artifacts, folder)
     role_verdicts = {role: artifacts.verdicts[path] for role, path in places.items()}
@@ -177,18 +183,18 @@ def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
 
 
 def kept_fix_request(state: SessionState) -> str:
-    """Return the path, in history, of the copy of the current iteration's fix request."""
+    """Return the path in the history of the copy of the current iteration's fix request."""
     return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{fix_request(state)}"
 
 
 def kept_review(state: SessionState) -> str:
-    """Return the path, in history, of the review before the current iteration; it may not exist."""
+    """Return the path in the history of the review before the current fix; it may not exist."""
     before = layout.history(state.cycle, max(state.iteration - 1, 0))
     return f"{before}/{_sender_folder(state)}/review.md"
 
 
 def fix_request(state: SessionState) -> str:
-    """Return the path of the present fix request: it is in the folder of who asked for the fix."""
+    """Return the path of the current fix request, in the folder of the phase that asked for it."""
     return f"{_sender_folder(state)}/fix_request.md"
 
 
@@ -198,12 +204,12 @@ def _sender_folder(state: SessionState) -> str:
 
 
 def change_request_path(state: SessionState) -> str:
-    """Return the path of the file for a change request that the user makes now, in ``state``."""
+    """Return the path of the file for a change request that the user makes in this ``state``."""
     return f"{layout.history(state.cycle, state.iteration)}/{_completion(state)}/changes.md"
 
 
 def summary_path(state: SessionState) -> str:
-    """Return the path of the summary of the work, which the user decides by."""
+    """Return the path of the summary of the work, which the user reads before deciding."""
     return f"{_completion(state)}/summary.md"
 
 

@@ -1,4 +1,4 @@
-"""What it means for the next cycle to begin in a phase, in words for people."""
+"""The phases in which the next cycle can begin, with a description of each for the user."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
-    """Return the phases in which the next cycle can begin, and what each is for and runs.
+    """Return the phases in which the next cycle can begin, each with a description.
 
-    The smallest comes first: every face preselects it, since a larger one costs more than a person
-    may have meant.
+    The description says what the choice is for, and which phases the cycle then runs. The choice
+    that runs the least comes first: every user interface preselects it, because a larger one may
+    cost more than the user wants.
     """
     pipeline = pipeline_of(state)
     runs = {
@@ -36,7 +37,7 @@ def _by_size(state: SessionState) -> tuple[str, ...]:
 
 
 def _runs(state: SessionState, name: str) -> tuple[str, ...]:
-    """Return the phases that a cycle runs which begins in ``name``, if no review asks for more."""
+    """Return the phases of a cycle that begins in ``name`` and in which no fix is asked for."""
     pipeline = pipeline_of(state)
     after = (
         each.phase

@@ -1,4 +1,4 @@
-"""The check in which a session is: its commands, and what they have shown so far."""
+"""The commands of a check phase, and their results so far."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agentmux.core.pipeline.results import with_result
 
 
 def check_seat(name: str) -> str:
-    """Return the seat of a command."""
+    """Return the name of the seat in which the check's command ``name`` runs."""
     return f"{CHECK}-{name}"
 
 
 def check_commands(state: SessionState, phase: str) -> tuple[VerifyCommand, ...]:
     """Return the commands of a check, in the order in which they run.
 
-    Empty if the phase is none.
+    Empty if ``phase`` is not a check.
     """
     check = _check(state, phase)
     if check is None:
@@ -31,25 +31,25 @@ def check_commands(state: SessionState, phase: str) -> tuple[VerifyCommand, ...]
 
 
 def command_of(state: SessionState, name: str) -> VerifyCommand | None:
-    """Return a command by its name; None if the session has none of that name."""
+    """Return the check command called ``name``; None if the session has no such command."""
     return next((each for each in frozen_commands(state) if each.name == name), None)
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult | None:
-    """Return what a check has found in the present iteration; None before it has begun."""
+    """Return the current result of a check; None if the check has not begun."""
     return state.results.get(phase)
 
 
 def trees_of(result: PhaseResult) -> frozenset[str]:
-    """Return the ids of the files for which a check's results count.
+    """Return the ids of the files for which a check's result counts.
 
-    They are those on which it began, and those that its commands have left.
+    These are the files when the check began, and the files as each of its commands left them.
     """
     return frozenset({result.tree, *(each.left for each in result.checks.values())} - {""})
 
 
 def verdict_of(state: SessionState, phase: str) -> str:
-    """Return whether a check has passed; see `checks_verdict`."""
+    """Return the outcome of a check so far: that of `checks_verdict`; empty while undecided."""
     return checks_verdict(
         _map_required(state, phase),
         _checks(state, phase),
@@ -59,9 +59,9 @@ def verdict_of(state: SessionState, phase: str) -> str:
 
 
 def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
-    """Return the commands that could not run, about which the user has to say what becomes of them.
+    """Return the names of the commands that could not run and need a decision of the user.
 
-    Empty until all commands of the check have ended, and once it is decided.
+    Empty until all commands of the check have ended, and after the check is decided.
     """
     result = result_of(state, phase)
     if result is None or result.outcome:
@@ -70,13 +70,19 @@ def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
 
 
 def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
-    """Return the command of a check that runs next, or that runs now; None if all have ended."""
+    """Return the first command of a check without a result; None if all commands have ended.
+
+    The command may be running already.
+    """
     checks = _checks(state, phase)
     return next((each for each in check_commands(state, phase) if each.name not in checks), None)
 
 
 def commands_ahead(state: SessionState) -> tuple[str, ...]:
-    """Return the commands of the present check that a resume runs, if the files are the same."""
+    """Return the names of the current check's commands that a resume runs on unchanged files.
+
+    These are the commands without a result, and the required ones that could not run.
+    """
     checks = _checks(state, state.phase)
     return tuple(
         each.name
@@ -86,17 +92,17 @@ def commands_ahead(state: SessionState) -> tuple[str, ...]:
 
 
 def red_before(state: SessionState) -> frozenset[str]:
-    """Return the commands that had failed before the session changed anything."""
+    """Return the names of the commands that failed on the base, before the session's changes."""
     base = state.base_checks
     checks = base.checks if base is not None else {}
     return frozenset(name for name, each in checks.items() if each.outcome == FAILED)
 
 
 def began(state: SessionState, phase: str, tree: str) -> SessionState:
-    """Return the state in which the commands of a check run on the files ``tree``.
+    """Return the state in which a check begins on files with the id ``tree``.
 
-    What ran on other files no longer counts, and what could not run is tried again. The iteration
-    is the session's.
+    The check keeps only results of commands on the same files, and runs the other commands again,
+    as well as required commands that could not run. Seats of commands are removed.
     """
     known = result_of(state, phase) or PhaseResult()
     kept = {name: each for name, each in known.checks.items() if _counts(each, tree)}
@@ -113,14 +119,18 @@ def _is_open(check: CheckResult) -> bool:
 
 
 def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -> SessionState:
-    """Return the state in which a command of a check has shown this."""
+    """Return the state with ``found`` as the result of the check's command ``name``."""
     known = result_of(state, phase) or PhaseResult(iteration=state.iteration)
     result = replace(known, checks={**known.checks, name: found})
     return with_result(state, phase, result)
 
 
 def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
-    """Return the state in which a command has no result, and its files have to be looked at."""
+    """Return the state in which the check's command ``name`` will run again.
+
+    Its result, and the id of the checked files, are removed. A check that has not begun returns
+    ``state`` itself.
+    """
     known = result_of(state, phase)
     if known is None:
         return state
@@ -129,7 +139,7 @@ def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
 
 
 def without_seats(state: SessionState) -> SessionState:
-    """Return the state without the seats of commands of a check."""
+    """Return the state without the seats of check commands."""
     left = {name: seat for name, seat in state.seats.items() if seat.role != CHECK}
     return replace(state, seats=left)
 

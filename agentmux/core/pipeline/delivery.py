@@ -1,7 +1,7 @@
-"""The delivery of an approved result: its steps, and how they change the state; pure.
+"""The steps of delivering an approved result, and how they change the state. Pure.
 
-`STEPS` says which steps each way has. A step after the commit also needs an entry in
-``app/delivery/steps/steps.py``, which says how it is taken.
+`STEPS` has the steps of each way of delivery. A step after the commit also needs an entry in
+``app/delivery/steps/steps.py``, which performs it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     PUSH: (COMMIT, PUSH),
     PR: (COMMIT, PUSH, REQUEST),
 }
-"""The steps of each way that a result can go, in order."""
+"""The steps of each way to deliver a result, in order."""
 
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
 def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
-    """Return, for people, the git commands that take further what was kept on its branch.
+    """Return the git commands with which the user can merge or push a result that was kept.
 
-    A session that is done delivers nothing any more: from then on its branch is an ordinary one.
+    A session that is done delivers nothing itself; its branch is then an ordinary branch.
 
     Args:
-        branch: The branch with the result; its commit if the branch does not exist any more.
-        base: The branch on which it began; None for none.
-        remote: Where a push would go; None where the repository has no remote.
+        branch: The branch with the result; the commit if the branch no longer exists.
+        base: The name of the base branch; None if there is none.
+        remote: The name of the remote to push to; None if the repository has none.
     """
     name = shlex.quote(branch)
     where = f" (with {base} checked out)" if base else ""
@@ -46,11 +46,12 @@ def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
 
 
 def approve_again(state: SessionState, way: str = "") -> str:
-    """Return the hint to approve, once what is in the way is not any more.
+    """Return the hint to approve again after the user has removed an obstacle.
 
     Args:
-        state: Of the session.
-        way: Where the result goes; empty: as the delivery says that was opened, or as configured.
+        state: The session's state.
+        way: The way of delivery; empty means that of the current delivery, or the configured one if
+            there is none.
     """
     name = shlex.quote(PurePosixPath(state.feature_dir).name)
     then = way or (state.delivery.then if state.delivery is not None else "")
@@ -59,15 +60,19 @@ def approve_again(state: SessionState, way: str = "") -> str:
 
 
 def is_on_no_branch(state: SessionState) -> bool:
-    """Return whether the result is committed on a detached HEAD, where git forgets it in time."""
+    """Whether the result is committed on a detached HEAD, where git will eventually delete it."""
     return state.commits and not state.worktree and not state.branch and bool(state.options.base)
 
 
 def open_delivery(state: SessionState, then: str) -> SessionState:
-    """Return the state in which the delivery of ``state.approval`` has just been opened.
+    """Return the state in which the delivery of an approved result has just begun.
 
-    A result that stays in the checkout has no delivery, only its commit. An earlier delivery of the
-    same result is replaced: a step that it has taken is found to be taken, and not taken again.
+    If the result stays in the user's checkout, there is no delivery, only the commit. An earlier
+    delivery is replaced; a step that it has already taken is found, and not taken again.
+
+    Args:
+        state: The state, with ``approval`` set.
+        then: The way of delivery; an unknown one means ``keep``.
     """
     way = then if then in STEPS else KEEP
     if way == KEEP and not state.worktree:
@@ -77,7 +82,7 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
 
 
 def open_step(state: SessionState) -> str | None:
-    """Return the first step of the delivery that is not done; None if the last one is."""
+    """Return the first step of the delivery that is not done; None if all are done."""
     opened = state.delivery
     if opened is None:
         is_done = state.commit is not None and state.commit.status in {"made", "none"}
@@ -94,12 +99,15 @@ def _is_done(opened: Delivery, step: str) -> bool:
 def step_begun(
     state: SessionState, step: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
-    """Return the state in which a step is under way; ``record`` says what exactly it does."""
+    """Return the state with ``step`` marked as running; ``record`` says what exactly it will do."""
     return _with_step(state, step, StepState(status=RUNNING, record=record))
 
 
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
-    """Return the state in which a step is done; ``record`` is added to what it recorded before."""
+    """Return the state with ``step`` marked as done, and ``record`` merged into its earlier record.
+
+    After the step that opens a pull request, ``SessionState.request`` is set from the record.
+    """
     known = {**_record(state, step), **record}
     after = _with_step(state, step, StepState(status=DONE, record=known))
     number = known.get("number", "")
@@ -111,7 +119,14 @@ def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHI
 def step_failed(
     state: SessionState, step: str, reason: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
-    """Return the state in which a step has failed, for the reason that people read."""
+    """Return the state with ``step`` marked as failed.
+
+    Args:
+        state: The state before.
+        step: The name of the step.
+        reason: Why it failed, for the user.
+        record: Values to merge into the step's earlier record.
+    """
     known = {**_record(state, step), **record}
     step_state = StepState(status=FAILED, reason=reason, record=known)
     return _with_step(state, step, step_state)
@@ -123,7 +138,7 @@ def _record(state: SessionState, step: str) -> Mapping[str, str]:
 
 
 def _with_step(state: SessionState, step: str, found: StepState) -> SessionState:
-    """Return the state with this step; the same state where nothing but a commit is delivered."""
+    """Return the state with ``found`` as the state of ``step``; unchanged without a delivery."""
     opened = state.delivery
     if opened is None:
         return state
@@ -131,20 +146,20 @@ def _with_step(state: SessionState, step: str, found: StepState) -> SessionState
 
 
 def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
-    """Return what was recorded before a step that is under way; None if it was not begun."""
+    """Return the record of ``step`` if the step is running; otherwise None."""
     step_state = state.delivery.steps.get(step) if state.delivery is not None else None
     return step_state.record if step_state is not None and step_state.status == RUNNING else None
 
 
 def failed_step(state: SessionState) -> tuple[str, StepState] | None:
-    """Return the name and the state of the step after the commit that failed; None for none."""
+    """Return the name and state of the failed step after the commit; None if none failed."""
     steps = state.delivery.steps if state.delivery is not None else {}
     failed = (pair for pair in steps.items() if pair[1].status == FAILED)
     return next((pair for pair in failed if pair[0] != COMMIT), None)
 
 
 def failure(state: SessionState) -> str:
-    """Return why the last delivery failed, as a sentence for people; empty if it did not."""
+    """Return why the last delivery failed, in words for the user; empty if it did not fail."""
     if state.commit is not None and state.commit.status == "failed":
         return f"the commit was not made: {state.commit.reason}"
     pair = failed_step(state)

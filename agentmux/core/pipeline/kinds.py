@@ -1,4 +1,4 @@
-"""What the program does in a phase, by the phase's kind, as a `PhaseDescriptor` for each phase."""
+"""Describes what the program does in each phase, which depends on the phase's kind."""
 
 from __future__ import annotations
 
@@ -50,26 +50,29 @@ TakesPart: TypeAlias = Callable[[SessionState], bool | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseDescriptor:
-    """One phase.
+    """A phase of a pipeline as the program runs it.
 
     Attributes:
         phase: The name of the phase.
-        kind: What is done in it.
-        folder: The folder of the phase's artifacts.
+        kind: The kind of the phase.
+        folder: The folder of the phase's artifacts, relative to the session's directory.
         roles: The roles that work in the phase; the first one starts it (the start-up role).
         prompt: The name of the prompt template, by role.
         outputs: The artifacts that the agents leave, relative to ``folder``.
-        decisive: The artifacts that decide the phase, if it has a single seat.
-        signal: The kind of the event by which an agent says that it is done; empty for a check.
+        decisive: The artifacts that show that the phase is complete, relative to the session's
+            directory; empty if it is decided by several seats.
+        signal: The kind of the event with which an agent hands in its work; empty for a check.
         check: Decides by the artifacts whether the phase is complete.
-        archives: The paths to move to history when a session enters the phase: what earlier
-            attempts at it, and at the phases that build on it, have left.
-        on_fail: The fix that follows where a check or review fails; None: the walk goes on.
-        next: The phase that follows; `transitions` in ``fold`` knows the exceptions.
-        when: When a session goes through the phase, by the definition.
-        run: The names of the commands that a check runs; empty for all.
-        expect: What a check expects of them.
-        takes_part: Whether a session goes through the phase; None if that is not known yet.
+        archives: The paths to move to the history when a session enters the phase: the files of
+            earlier attempts at this phase and at the phases after it.
+        on_fail: The name of the fix that follows if the check or review fails; None if the next
+            phase follows.
+        next: The name of the phase that follows, or ``done``; `fold.transitions` implements the
+            exceptions.
+        when: When a session goes through the phase, from the definition.
+        run: The names of the commands that a check runs; empty means all.
+        expect: Whether a check expects its commands to pass or to fail.
+        takes_part: Returns whether a session goes through the phase; None if that is not known yet.
     """
 
     phase: str
@@ -96,7 +99,7 @@ class PhaseDescriptor:
 
 
 Seats: TypeAlias = tuple[tuple[str, int | None], ...]
-"""Pieces of work for agents: the role of each, and the index of a coder's sub-plan."""
+"""The seats of a phase: the role of each, and the number of a coder's sub-plan or None."""
 
 
 def _when(_: PipelineDefinition, phase: PhaseDefinition) -> TakesPart:
@@ -111,19 +114,21 @@ def _when(_: PipelineDefinition, phase: PhaseDefinition) -> TakesPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDescription:
-    """What the program does in the phases of a kind; all tables are collected from these.
+    """What the program does in the phases of one kind.
 
     Attributes:
-        signal: The signal by which its agents hand in; empty if it has none.
-        check: Returns the check of a phase through which a session goes.
-        makes: Whether something is made in it, so that a new cycle can begin there.
-        takes_part: Returns `PhaseDescriptor.takes_part`; by default as the definition says.
-        seats: Returns what its agents have to do now; by default one seat of its role has all.
-        outputs: Returns what its agents leave; by default the ``leaves`` of the definition.
-        handed_on: Returns which files a phase of another kind reads; by default what is left.
+        signal: The kind of the event with which agents hand in their work; empty if there is none.
+        check: Returns `PhaseDescriptor.check` for sessions that go through the phase.
+        makes: Whether agents produce something in the phase, so that a new cycle can begin there.
+        takes_part: Returns `PhaseDescriptor.takes_part`; by default it follows the definition.
+        seats: Returns the seats that the phase needs now; by default one seat of its first role.
+        outputs: Returns `PhaseDescriptor.outputs`; by default the ``leaves`` of the definition.
+        handed_on: Returns the files, relative to the phase's folder, that a later phase of the
+            given kind reads; by default all outputs.
         decisive: Returns `PhaseDescriptor.decisive`.
-        results: Returns the paths that do not count after a fix; by default the whole folder.
-        decides: The fields of the state that its outcome sets, as they are before.
+        results: Returns the paths that are archived when a fix is entered; by default the whole
+            folder.
+        decides: The fields of the state that the phase sets, with their values before it.
     """
 
     signal: str
@@ -147,15 +152,15 @@ _OF_DOCUMENTS: Final[Mapping[str, str]] = {
     Phase.ARCHITECTING: ArchitectureDone.kind,
     Phase.DESIGNING: DesignDone.kind,
 }
-"""The documents of ``feature`` have signals with names of their own, in whatever pipeline."""
+"""The signals of the documents of ``feature``; they apply to the same phases in any pipeline."""
 
 
 def describe_phases(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDescriptor, ...]:
-    """Return what the program knows of each phase of a pipeline, in the order of the definition.
+    """Return the descriptors of a pipeline's phases, in the order of the definition.
 
     Args:
         pipeline: A pipeline that `check_definition` has accepted.
-        sender: The check or review that asked for the last fix; empty for none.
+        sender: The check or review that asked for the last fix; empty if none did.
     """
     return tuple(_describe_phase(pipeline, each, sender) for each in pipeline.phases)
 
@@ -184,7 +189,7 @@ def _describe_phase(
 
 
 def _signal(phase: PhaseDefinition) -> str:
-    """Return the signal of a phase: that of its document if `feature` has the same one."""
+    """Return the signal of a phase: a signal of its own if it is a document of `FEATURE`."""
     same = next((each for each in FEATURE.phases if each.phase == phase.phase), None)
     known = _OF_DOCUMENTS.get(phase.phase, "")
     if known and same == replace(phase, prompt="", when=same.when if same else phase.when):
@@ -193,7 +198,7 @@ def _signal(phase: PhaseDefinition) -> str:
 
 
 def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
-    """Return the check of a phase; it is complete, too, where a session does not go through."""
+    """Return the check of a phase, which is also complete if a session skips the phase."""
     kind = KINDS[phase.kind]
     check = kind.check(pipeline, phase)
     if kind.takes_part is not _when or phase.when is When.ALWAYS:
@@ -204,10 +209,10 @@ def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
 
 
 def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> tuple[str, ...]:
-    """Return what is moved to history on entering a phase: its own files and all later ones.
+    """Return the paths to archive on entering a phase: its own files, and those of later phases.
 
-    Checks and reviews keep the rest of their folders, where the fix request is. A fix clears its
-    own marker, and the results that the walk will ask for again.
+    Entering a check or review archives only results, not whole folders, because the folders contain
+    the fix request. Entering a fix archives its marker, and the paths of the phase that follows it.
     """
     if phase.kind is Kind.FIX:
         again = _find_phase(pipeline, _next(pipeline, phase, sender))
@@ -228,9 +233,9 @@ def _next(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> 
 
 
 def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str, str]:
-    """Return the markers of the fixes after which a check or a review looks again.
+    """Return the markers of the fixes after which the check or review ``phase`` runs again.
 
-    They are by the name of the check or review that asks for the fix.
+    The keys are the names of the checks and reviews that ask for the fixes.
     """
     walk, markers = [each.phase for each in pipeline.walk], dict[str, str]()
     for sender in (each for each in pipeline.walk if each.on_fail):
@@ -241,7 +246,7 @@ def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str,
 
 
 def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[str]:
-    """Return the checks and reviews whose fixes mend this work, or clear its first marker."""
+    """Return the checks and reviews whose fixes change this work, or archive its first marker."""
     behind = _behind(pipeline, work)
     later = next((at for at, each in enumerate(behind) if each.kind is Kind.WORK), len(behind))
     sharing = {each.phase for each in pipeline.phases if each.folder == work.folder}
@@ -253,7 +258,7 @@ def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[
 
 
 def _senders(pipeline: PipelineDefinition, fix: PhaseDefinition) -> Mapping[str, str]:
-    """Return the folder of each check and review that a fix follows, by the phase's name."""
+    """Return the folder of each check and review that may ask for a fix, by the phase's name."""
     return {each.phase: each.folder for each in pipeline.walk if each.on_fail == fix.phase}
 
 
@@ -315,7 +320,10 @@ def _is_fixing(pipeline: PipelineDefinition, phase: PhaseDefinition) -> TakesPar
 
 
 def _writer(state: SessionState, here: PhaseDescriptor) -> Seats:
-    """Return who writes the summary: the first nominated reviewer, else the first role."""
+    """Return the seat that writes the summary; none if the summary was submitted.
+
+    Its role is the first nominated reviewer, or else the first role of the phase.
+    """
     nominated = (role for role in state.reviewer_nominations if role in here.roles)
     role = next(nominated, here.startup_role)
     return () if state.summary_submitted else ((role, None),)

@@ -1,4 +1,4 @@
-"""Reading from artifacts what the state should be, to record it in an event."""
+"""Derives fields of the state from artifacts, so that an event can record them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFromDisk:
-    """The fields of the state that artifacts can show; the names are those of `SessionState`.
+    """The fields of the state that can be derived from artifacts.
+
+    All fields but ``results`` have the names and meanings of those of `SessionState`.
 
     Attributes:
-        results: The ``verdicts`` and ``reviews`` that lie on the disk, by the phase of the review.
+        results: The ``verdicts`` and ``reviews`` on disk, by the phase of the review.
     """
 
     reviewer_nominations: tuple[str, ...] = ()
@@ -39,17 +41,20 @@ class StateFromDisk:
     results: Json = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """Return the fields by name, as keyword arguments for `SessionState`; all but `results`."""
+        """Return all fields but `results`, by name, as keyword arguments for `SessionState`."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "results"}
 
 
 def state_from_disk(
     state: SessionState, artifacts: Artifacts, phase: str | None = None
 ) -> StateFromDisk:
-    """Return the values that ``artifacts`` show; those that they do not show are from ``state``.
+    """Return the fields of the state that can be derived from artifacts.
 
-    ``phase`` is the phase in which the session goes on: the sub-plans are those of its work. By
-    default it is the phase of the session.
+    Args:
+        state: The session's state; gives the values that the artifacts do not show.
+        artifacts: The session's artifacts.
+        phase: The phase in which the session will continue, which decides whose sub-plans are
+            counted; None means the session's phase.
     """
     pipeline, goes_on = pipeline_of(state), phase or state.phase
     here = pipeline.work_at(goes_on)

@@ -1,7 +1,7 @@
-"""The phases of the built-in pipeline, in order, as the program runs them; no module lists them.
+"""Pipelines as the program runs them: their phases in order, and questions about these.
 
-What a phase is stands in `definitions`, what its kind does in `kinds`.
-docs/explanation/architecture.md says what else a new phase needs.
+`definitions` defines the phases of each pipeline; `kinds` says what the program does in a phase of
+each kind. docs/explanation/architecture.md says what else a new phase needs.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ class Pipeline:
     """A pipeline as the program runs it.
 
     Attributes:
-        phases: The phases in order; a fix stands behind the check or review that asks for it.
-        by_name: The same, by name.
-        folders: The folders of the phases; a fix shares that of another phase.
-        places: The place of each phase within an iteration. That of a fix is before the phase in
-            which the walk goes on: fixing of iteration k comes before reviewing of iteration k.
-        result: What a session leaves.
+        phases: The phases in order; a fix follows the check or review that asks for it.
+        by_name: The same phases, by name.
+        folders: The folders of the phases, without repetition; a fix shares the folder of another
+            phase.
+        places: A number for each phase that gives its order within an iteration. A fix comes before
+            the phase that follows it: fixing of iteration k comes before reviewing of iteration k.
+        result: What a session with this pipeline results in: a commit or a report.
     """
 
     phases: tuple[PhaseDescriptor, ...]
@@ -39,61 +40,73 @@ class Pipeline:
     result: Result = Result.COMMIT
 
     def __contains__(self, phase: object) -> bool:
-        """Whether this is a phase of the pipeline; an end, such as ``done``, is none."""
+        """Whether ``phase`` is a phase of the pipeline; an end, such as ``done``, is not."""
         return phase in self.by_name
 
     def __getitem__(self, phase: str) -> PhaseDescriptor:
-        """Return a phase by its name."""
+        """Return a phase by its name.
+
+        Raises:
+            KeyError: The pipeline has no such phase.
+        """
         return self.by_name[phase]
 
     def from_(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return a phase and those behind it, in the order of `phases`."""
+        """Return a phase and all phases after it, in the order of `phases`."""
         return self.phases[self.phases.index(self[phase]) :]
 
     def before(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return the phases before a phase, in the order of `phases`."""
+        """Return all phases before ``phase``, in the order of `phases`."""
         return self.phases[: self.phases.index(self[phase])]
 
     @property
     def last(self) -> str:
-        """The phase in which the user decides."""
+        """The name of the last phase, in which the user decides about the result."""
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
 
     def again(self, state: SessionState) -> str:
-        """Return the phase in which a new cycle begins: the first that every session goes through.
+        """Return the phase in which a new cycle begins, unless the user chooses another one.
 
-        A check in which a session has nothing to verify is none.
+        It is the first phase that every session goes through, apart from fixes and from checks that
+        have no commands in this session.
         """
         always = (e for e in self.phases if e.when is When.ALWAYS and e.kind is not Kind.FIX)
         return next(each.phase for each in always if each.takes_part(state))
 
     @property
     def nominating(self) -> str | None:
-        """The phase whose document says who reviews; None if no document does."""
+        """The name of the phase whose document nominates the reviewers; None if there is none."""
         signal = ArchitectureDone.kind
         return next((each.phase for each in self.phases if each.signal == signal), None)
 
     def nominates_from(self, phase: str) -> bool:
-        """Whether the document that says who reviews is made in ``phase`` or after it."""
+        """Whether the phase that nominates the reviewers is ``phase`` or a later one."""
         named = self.nominating
         return named is not None and phase in self and self.places[phase] <= self.places[named]
 
     @property
     def is_planned(self) -> bool:
-        """Whether a plan says what the work is; else the whole request is sub-plan 1."""
+        """Whether the pipeline has a plan phase; if not, the whole request is sub-plan 1."""
         return any(each.kind is Kind.PLAN for each in self.phases)
 
     def find_fixed_work(self, fix: str) -> PhaseDescriptor | None:
-        """Return the work that a fix mends: the last one before the walk goes on; None for none."""
+        """Return the work phase that a fix changes; None if there is none.
+
+        It is the last work phase before the phase that follows the fix.
+        """
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
 
     def sender(self, fix: str) -> str:
-        """Return the last check or review that this fix follows."""
+        """Return the name of the last check or review that may ask for this fix."""
         return [each.phase for each in self.phases if each.on_fail == fix][-1]
 
     def work_at(self, phase: str) -> PhaseDescriptor | None:
-        """Return the work that is done, or was done last, in a phase; None if none was yet."""
+        """Return ``phase`` if it is a work phase, or else the last work phase before it.
+
+        For an end, such as ``done``, it is the last work phase of the pipeline. None if there is no
+        such phase.
+        """
         upto = (*self.before(phase), self[phase]) if phase in self else self.phases
         works = [each for each in upto if each.kind is Kind.WORK]
         return works[-1] if works else None
@@ -103,21 +116,22 @@ class Pipeline:
         return tuple(each for each in self.phases if each.kind in kinds)
 
     def earlier(self, one: str, other: str) -> str:
-        """Return the one of two phases that comes first within an iteration.
+        """Return whichever of two phases comes first within an iteration.
 
-        Neither may be one in `TERMINAL`, such as ``done``.
+        Raises:
+            KeyError: One is not a phase of the pipeline; an end, such as ``done``, is not.
         """
         return min(one, other, key=self.places.__getitem__)
 
 
 @functools.lru_cache(maxsize=32)
 def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
-    """Return a pipeline as the program runs it.
+    """Return the pipeline for a definition, as the program runs it.
 
     Args:
-        definition: The pipeline.
-        sender: The check or review that asked for the last fix. The fix stands behind it, and where
-            the walk goes on after the fix depends on it.
+        definition: The definition of the pipeline.
+        sender: The check or review that asked for the last fix; empty if none did. It determines
+            the place of that fix, and the phase that follows it.
     """
     phases = describe_phases(definition, sender)
     walk = [each for each in phases if each.kind is not Kind.FIX]
@@ -144,25 +158,25 @@ PIPELINE: Final = FEATURE_PIPELINE.by_name
 
 
 def pipeline_of(state: SessionState) -> Pipeline:
-    """Return the pipeline of a session."""
+    """Return the pipeline of a session, as the program runs it."""
     sender = state.fix.sender if state.fix is not None else ""
     known, pipeline = _LAST.get(sender, (None, FEATURE_PIPELINE))
-    if known is not state.pipeline:  # to compare definitions costs more than the rest
+    if known is not state.pipeline:  # comparing definitions by value would be slow
         pipeline = running(state.pipeline, sender)
         _LAST[sender] = (state.pipeline, pipeline)
     return pipeline
 
 
 _LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}
-"""By the sender of the last fix: the definition that was asked for last, and its pipeline."""
+"""The last definition that was asked for, and its pipeline, by the sender of the last fix."""
 
 
 def beginnings(state: SessionState) -> tuple[str, ...]:
-    """Return the phases in which a new cycle can begin, in their order.
+    """Return the names of the phases in which a new cycle can begin, in the pipeline's order.
 
-    They are those in which agents make something, as far as the session goes through them, and
-    `Pipeline.again`; a fix is for a small change. A fix that only makes commands fail is none: what
-    they have to show is over once the work is done.
+    These are `Pipeline.again`, the phases of the session in which agents produce something, and
+    fixes, which are for small changes. A fix for a check whose commands are expected to fail is
+    left out, because after the work is done that check no longer applies.
     """
     pipeline = pipeline_of(state)
     again = pipeline.again(state)
@@ -180,13 +194,16 @@ def _is_made(state: SessionState, here: PhaseDescriptor) -> bool:
 
 
 def kind_of(state: SessionState) -> Kind | None:
-    """Return the kind of the session's phase; None in a session that is done or has failed."""
+    """Return the kind of the session's phase; None if the session is done or has failed."""
     pipeline = pipeline_of(state)
     return pipeline[state.phase].kind if state.phase in pipeline else None
 
 
 def working_phase(state: SessionState) -> str:
-    """Return the phase whose work is under way; for a failed session, the phase that failed."""
+    """Return the session's phase; for a failed session, the phase that failed.
+
+    ``done`` is returned unchanged. ``failed`` is returned if the phase that failed is unknown.
+    """
     if state.phase == Phase.FAILED and state.interruption is not None:
         known = state.interruption.phase in pipeline_of(state)
         return state.interruption.phase if known else Phase.FAILED
@@ -194,7 +211,7 @@ def working_phase(state: SessionState) -> str:
 
 
 def working_kind(state: SessionState) -> Kind | None:
-    """Return the kind of the phase whose work is under way; None for none."""
+    """Return the kind of `working_phase`; None if the result of that is not a phase."""
     pipeline, here = pipeline_of(state), working_phase(state)
     return pipeline[here].kind if here in pipeline else None
 

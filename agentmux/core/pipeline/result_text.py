@@ -1,4 +1,4 @@
-"""How a result is described to people: the commit's message, a request's title and body; pure."""
+"""The texts that describe a result: commit message, and title and body of a pull request. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.results import all_reviews, all_verdicts
 
 BODY_MAX: Final = 60_000
-"""How many characters of a request's body are kept; GitHub takes 65,536."""
+"""The maximum length of a request's body, in characters; GitHub accepts 65,536."""
 _BYTES_MAX: Final = 120_000
-"""Some programs take the body as one word, which Linux limits to 131,072 bytes (execve(2))."""
+"""The maximum size of a request's body, in bytes.
+
+Some programs take the body as one argument, which Linux limits to 131,072 bytes (execve(2)).
+"""
 _SUBJECT_MAX: Final = 72
 _CUT: Final = "\n\n[The rest was cut off.]"
 
 
 def message(state: SessionState) -> str:
-    """Return the commit message: a reviewer's proposal, else the first line of the feature.
+    """Return the commit message: a reviewer's proposal, or else the first line of the feature.
 
-    If that line is too long for a subject, the whole feature follows it.
+    If that line is too long for a subject, it is shortened, and the whole feature follows it.
     """
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in all_reviews(state).items()
@@ -40,35 +43,36 @@ def message(state: SessionState) -> str:
 
 
 def _subject(line: str) -> str:
-    """Return as many whole words of a line as a subject has room for; of a longer word, a part."""
+    """Return a line shortened to the length of a subject, between two words if possible."""
     room = line[: _SUBJECT_MAX - 1]
     words = room if line[len(room)] == " " else room.rpartition(" ")[0]
     return f"{(words or room).rstrip()}…"
 
 
 def _wrap_lines(text: str) -> str:
-    """Return a text with its long lines wrapped, as git's users expect it."""
+    """Return a text with its long lines wrapped, as is usual in commit messages."""
     fill = textwrap.TextWrapper(_SUBJECT_MAX, break_long_words=False, break_on_hyphens=False)
     return "\n".join("\n".join(fill.wrap(line)) for line in text.strip().splitlines())
 
 
 def _strip_controls(text: str) -> str:
-    """Return a text without control characters, except line ends and tabs, as git needs it."""
+    """Return a text without control characters other than line ends and tabs."""
     return "".join(char for char in text if char in "\n\t" or not is_control(char))
 
 
 def request_title(state: SessionState) -> str:
-    """Return the title of a request: the first line of the commit message."""
+    """Return the title of a pull request: the first line of the commit message."""
     return title_line(message(state).strip().split("\n", 1)[0])
 
 
 def request_body(state: SessionState, summary: str, *, closes: str) -> str:
-    """Return the body of a request, in Markdown.
+    """Return the body of a pull request, in Markdown.
 
     Args:
-        state: Has the plan and the verdicts.
+        state: The session's state; the plan and the verdicts in it are listed.
         summary: The text of ``summary.md``; may be empty.
-        closes: The issue that a merge closes, as the forge names it: ``#42``; empty for none.
+        closes: The issue that a merge closes, in the forge's notation, such as ``#42``; empty if
+            it closes none.
     """
     parts = [
         strip_invisible(summary).strip(),

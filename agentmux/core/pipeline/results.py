@@ -1,4 +1,4 @@
-"""What the checks and reviews of a session have found, and the fixes that they ask for."""
+"""The results of a session's checks and reviews, and the fixes that they ask for."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COUNT: Final = (PASSED, CAPPED)
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult:
-    """Return what a check or a review has found so far; an empty result for nothing."""
+    """Return the result of a check or review so far; an empty result if it has not begun."""
     return state.results.get(phase, PhaseResult(iteration=state.iteration))
 
 
 def with_result(state: SessionState, phase: str, result: PhaseResult) -> SessionState:
-    """Return the state in which a check or a review has found ``result``."""
+    """Return the state with ``result`` as the result of a check or review."""
     return replace(state, results={**state.results, phase: result})
 
 
@@ -33,10 +33,12 @@ def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
 
 
 def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState:
-    """Return the state of a session whose journal is lost, with what its checks had decided.
+    """Return the state of a session whose journal is lost, with the outcomes found on disk.
+
+    Only the outcomes ``passed`` and ``capped`` are added. Results in the state take precedence.
 
     Args:
-        state: The state by what else is known.
+        state: The state from all other sources.
         outcomes: The outcome in each ``results.yaml``, by its path (`Artifacts.results`).
     """
     looking = pipeline_of(state).of_kind(*LOOKING)
@@ -46,27 +48,28 @@ def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState
 
 
 def all_results(state: SessionState) -> Mapping[str, PhaseResult]:
-    """Return the results of the session's checks and reviews by phase, in the order of the walk."""
+    """Return the results of the session's checks and reviews, by phase, in the pipeline's order."""
     phases = (each.phase for each in pipeline_of(state).of_kind(*LOOKING))
     return {phase: state.results[phase] for phase in phases if phase in state.results}
 
 
 def all_verdicts(state: SessionState) -> Mapping[str, str]:
-    """Return the verdict of each reviewer by its role; of two reviews the later one counts."""
+    """Return the verdict of each reviewer, by role; the one of the last review phase counts."""
     verdicts = (result.verdicts for result in all_results(state).values())
     return {role: verdict for each in verdicts for role, verdict in each.items()}
 
 
 def all_reviews(state: SessionState) -> Mapping[str, Json]:
-    """Return the parsed review of each reviewer by its role; of two the later one counts."""
+    """Return the parsed review of each reviewer, by role; that of the last review phase counts."""
     reviews = (result.reviews for result in all_results(state).values())
     return {role: review for each in reviews for role, review in each.items()}
 
 
 def outcome(state: SessionState) -> str:
-    """Return what checks and reviews have found together: ``passed``, ``capped``, or empty.
+    """Return the combined outcome of all checks and reviews: ``passed``, ``capped`` or empty.
 
-    One that was capped is enough. Empty where nothing was looked at, or a result is still open.
+    It is ``capped`` if any of them was capped, and ``passed`` if all results passed. It is empty if
+    there is no result, or if one has another outcome.
     """
     outcomes = [each.outcome for each in all_results(state).values()]
     if CAPPED in outcomes:
@@ -75,15 +78,18 @@ def outcome(state: SessionState) -> str:
 
 
 def fixes(state: SessionState, sender: str) -> int:
-    """Return how many fixes a check or a review has asked for in this cycle."""
+    """Return how many fixes the check or review ``sender`` has asked for in this cycle."""
     return state.fix.sent.get(sender, 0) if state.fix is not None else 0
 
 
 def with_fix(state: SessionState, sender: str, *, counts: bool = True) -> SessionState:
-    """Return the state in which a check or a review has asked for the next fix.
+    """Return the state in which a check or review has asked for the next fix.
 
-    ``counts`` says whether the fix counts for the cap of its sender; one that the user asks for
-    does not.
+    Args:
+        state: The state before.
+        sender: The check or review.
+        counts: Whether the fix counts towards the limit of fixes for its sender; a fix that the
+            user asks for does not.
     """
     sent = dict(state.fix.sent) if state.fix is not None else {}
     if counts:

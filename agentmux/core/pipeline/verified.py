@@ -1,4 +1,4 @@
-"""What the checks of a session have found, for people, for programs and for reviewers."""
+"""Shows the results of a session's checks to users, to programs and to reviewers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from agentmux.core.pipeline.check_phase import red_before, trees_of
 
 
 def verified_lines(state: SessionState) -> tuple[str, ...]:
-    """Return what the checks have found, as lines; that nothing was verified where nothing was.
+    """Return the results of all checks as lines for the user.
 
-    Empty for a report without checks.
+    Without results, one line says that nothing was verified; a session whose result is a report
+    then has no line.
     """
     red = red_before(state)
     expects = {each.phase: each.expect for each in _phases(state)}
@@ -30,7 +31,7 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
-    """Return what the commands have shown, one line each; empty where there is none."""
+    """Return the result of each check command in one line, for agents; empty without results."""
     red = red_before(state)
     return tuple(
         f"{phase}, {check_words(name, check, red_before=red)}"
@@ -40,7 +41,7 @@ def told_lines(state: SessionState) -> tuple[str, ...]:
 
 
 def verified_fields(state: SessionState) -> list[Json]:
-    """Return what the checks have found as ``status --json`` has it, in the order of the phases."""
+    """Return the results of all checks for ``status --json``, in the order of the phases."""
     red = red_before(state)
     return [
         {
@@ -68,9 +69,10 @@ def verified_fields(state: SessionState) -> list[Json]:
 
 
 def checked_trees(state: SessionState) -> frozenset[str]:
-    """Return the ids of the files of the last check that expects its commands to pass.
+    """Return the ids of the files of the last check whose commands are expected to pass.
 
-    They are those on which it ran, and those that its commands have left; none without a check.
+    These are the files when the check began, and the files as its commands left them. Empty if no
+    such check has a result.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
     results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]
@@ -78,9 +80,10 @@ def checked_trees(state: SessionState) -> frozenset[str]:
 
 
 def is_proven(state: SessionState) -> bool:
-    """Whether the result may be approved without a person.
+    """Whether the result may be approved without the user.
 
-    A review has passed, or a check with at least one required command; and none was capped.
+    That needs a review that has passed, or a check that has passed with at least one required
+    command; and no check or review may be capped.
     """
     if CAPPED in {each.outcome for each in state.results.values()}:
         return False
@@ -93,7 +96,7 @@ def _has_review(state: SessionState) -> bool:
 
 
 def _has_check(state: SessionState) -> bool:
-    """Whether a check that expects its commands to pass has passed, by a required one."""
+    """Whether a check that expects its commands to pass has passed, with a required command."""
     expects = {each.phase: each.expect for each in _phases(state)}
     return any(
         result.outcome == PASSED and expects[phase] is Expect.PASS and proves(result.checks)

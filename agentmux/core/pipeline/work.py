@@ -1,4 +1,4 @@
-"""The seats that a session needs now, for its phase and for research that was asked for."""
+"""The work that a session has to do now: for its phase, its research, and its commands."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ from agentmux.core.pipeline.registry import pipeline_of
 class Work:
     """A piece of work for one seat.
 
-    ``subplan`` is the index of a coder's sub-plan, ``topic`` the topic of a researcher, or the name
-    of the setup's step or of a check's command.
+    Attributes:
+        seat: The seat.
+        role: The role of the seat.
+        subplan: The number of a coder's sub-plan; None if the work is not one sub-plan.
+        topic: The topic of a researcher, or the name of the setup step or check command to run;
+            empty for other work.
     """
 
     seat: str
@@ -30,15 +34,16 @@ class Work:
 
     @property
     def topic_folder(self) -> str:
-        """The folder of a researcher's topic."""
+        """The path of the folder of a researcher's topic, relative to the session's directory."""
         return layout.research(self.role.partition("-")[0], self.topic)
 
 
 def find_work(state: SessionState) -> tuple[Work, ...]:
-    """Return the work to be done now: the next step of an unfinished setup, else that of agents.
+    """Return the work to be done now.
 
-    With that of agents comes the next command of a check, and that of the run on the base. Empty
-    once the result is approved, and in a session that is done or has failed.
+    If the setup is not finished, that is its next step. If it is, it is the work of agents, the
+    next command of the current check, and the next step or command on the base. Without a setup to
+    run, it is empty after the result is approved, and in a session that is done or has failed.
     """
     if is_setting_up(state):
         return _setup_work(state) if state.phase in pipeline_of(state) else ()
@@ -48,9 +53,9 @@ def find_work(state: SessionState) -> tuple[Work, ...]:
 
 
 def agents_work(state: SessionState) -> tuple[Work, ...]:
-    """Return the work of agents for the session's phase, and the research that was asked for.
+    """Return the work of agents for the session's phase, and the research that is not done.
 
-    A setup that is not finished has to come before it.
+    It does not consider the setup, which has to finish before.
     """
     return (*_phase_work(state), *_research_work(state)) if _is_open(state) else ()
 
@@ -60,7 +65,7 @@ def _is_open(state: SessionState) -> bool:
 
 
 def is_setting_up(state: SessionState) -> bool:
-    """Whether the session's worktree still has to be prepared for its agents."""
+    """Whether the setup of the session's worktree is not finished; agents wait for it."""
     return state.setup is not None and not state.setup.finished
 
 
@@ -78,14 +83,14 @@ def _phase_work(state: SessionState) -> Iterator[Work]:
 
 
 def _check_work(state: SessionState) -> Iterator[Work]:
-    """Yield the next command of a check; none while others run on the base."""
+    """Yield the next command of the current check; none while commands run on the base."""
     following = None if is_base_open(state) else next_command(state, state.phase)
     if following is not None:
         yield Work(seat=check_seat(following.name), role=CHECK, topic=following.name)
 
 
 def _base_work(state: SessionState) -> Iterator[Work]:
-    """Yield what runs on the base beside the agents: the next step of its setup, or command."""
+    """Yield the next setup step or command on the base, which runs while agents work."""
     step, command = next_step(state), next_on_base(state)
     if step is not None:
         yield Work(seat=BASE, role=BASE, topic=step.name)
@@ -106,6 +111,6 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
-    """Whether the research was asked for, is not done, and its researcher has not left."""
+    """Whether the research was asked for, is not done, and its researcher has not ended."""
     seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)

@@ -1,1 +1,1 @@
-"""When a phase is complete, and the commands of a check, a setup and the base as configured."""
+"""When a phase is complete, and the recorded commands of checks, the setup and the base."""

@@ -1,4 +1,4 @@
-"""The run of the required commands on the base, before the session has changed anything."""
+"""The run of the required check commands on the base, before the session changes anything."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 
 
 def base_seat(name: str) -> str:
-    """Return the seat of a command on the base."""
+    """Return the name of the seat in which the command ``name`` runs on the base."""
     return f"{BASE}-{name}"
 
 
 def is_base_open(state: SessionState) -> bool:
-    """Whether commands still have to run on the base: no check begins before."""
+    """Whether the run on the base is not finished; no check begins before it is."""
     return state.base_checks is not None and not state.base_checks.finished
 
 
 def is_base_checked(state: SessionState) -> bool:
-    """Whether all required commands have a result on the base."""
+    """Whether all required commands have a result on the base; False if there is no such run."""
     base = state.base_checks
     return base is not None and not _open(state, base)
 
 
 def next_step(state: SessionState) -> SetupStep | None:
-    """Return the step of the setup that runs on the base now; None for none."""
+    """Return the setup step of the base that runs now or next; None if there is none."""
     base = _running(state)
     if base is None or base.done >= len(base.steps):
         return None
@@ -35,7 +35,10 @@ def next_step(state: SessionState) -> SetupStep | None:
 
 
 def next_on_base(state: SessionState) -> VerifyCommand | None:
-    """Return the command that runs on the base now; None for none."""
+    """Return the command that runs on the base now or next; None if there is none.
+
+    No command runs before all setup steps of the base have succeeded.
+    """
     base = _running(state)
     if base is None or base.done < len(base.steps):
         return None
@@ -43,7 +46,16 @@ def next_on_base(state: SessionState) -> VerifyCommand | None:
 
 
 def base_command(state: SessionState, seat: str, name: str) -> SetupStep | VerifyCommand | None:
-    """Return what runs in a seat of the base; None if there is nothing of this name."""
+    """Return the setup step or command that runs in a seat of the base.
+
+    Args:
+        state: The session's state.
+        seat: The seat; `BASE` is the seat of the setup steps.
+        name: The name of the step or command.
+
+    Returns:
+        None if there is no step or command of this name.
+    """
     steps = state.base_checks.steps if state.base_checks is not None else ()
     commands = map(step_from, steps) if seat == BASE else frozen_commands(state)
     return next((each for each in commands if each.name == name), None)

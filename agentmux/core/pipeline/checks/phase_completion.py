@@ -1,7 +1,7 @@
-"""When a phase is complete, by its kind, and why.
+"""Decides whether a phase is complete, by its kind and its artifacts, and says why.
 
-Every function here with a definition returns the check of its phase, as `PhaseDescriptor.check` has
-it. Files that nobody was launched for count: they were made by hand, or by an older version.
+Each function that takes a `PhaseDefinition` returns the function for `PhaseDescriptor.check`. Files
+also count if no agent was launched for them: users, or an older version, may have written them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from agentmux.core.pipeline.artifacts import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The result of the check whether a phase is complete.
+    """Whether a phase is complete, and why.
 
-    ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
+    Attributes:
+        complete: Whether it is complete.
+        because: The reason, for users.
+        paths: The artifacts that decided it, relative to the session's directory.
     """
 
     complete: bool
@@ -59,7 +62,7 @@ def _file_size(size: int) -> str:
 
 
 def _with_content(artifacts: Artifacts, path: str) -> Completion:
-    """Return whether a file has content, and says so in words."""
+    """Return a `Completion` that is complete if the file at ``path`` has content."""
     name = path.rpartition("/")[2]
     if artifacts.has_content(path):
         return _yes(f"{name}, {_file_size(artifacts.sizes[path])}", path)
@@ -72,7 +75,13 @@ def _with_content(artifacts: Artifacts, path: str) -> Completion:
 def optional(
     check: Check, takes_part: Callable[[SessionState, Artifacts], bool | None], otherwise: str
 ) -> Check:
-    """Return the check of a phase that is complete, too, where the session does not go through."""
+    """Return a check that is also complete if the session skips the phase.
+
+    Args:
+        check: The check for a session that goes through the phase.
+        takes_part: Whether the session goes through the phase; None if that is not known yet.
+        otherwise: The reason to show if the session skips the phase.
+    """
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         left_out = takes_part(state, artifacts) is False
@@ -89,14 +98,14 @@ def product_management(_: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def completing(_state: SessionState, _artifacts: Artifacts) -> Completion:
-    """Check completing: never complete by artifacts, since the user decides."""
+    """Check completing: artifacts never complete it, because the user decides."""
     return _no("the user decides")
 
 
 def document(phase: PhaseDefinition) -> Check:
-    """Return the check of a document: each file that it leaves has content.
+    """Return the check of a document phase: complete if each of its files has content.
 
-    Files that were not handed in are no artifacts (`without_drafts`), so their form was checked.
+    Only files that were handed in are artifacts (`without_drafts`), so they are valid.
     """
 
     def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
@@ -111,7 +120,10 @@ def document(phase: PhaseDefinition) -> Check:
 
 
 def plan(phase: PhaseDefinition) -> Check:
-    """Return the check of a plan: ``execution_plan.yaml`` is valid; ``plan.yaml`` is irrelevant."""
+    """Return the check of a plan phase: complete if ``execution_plan.yaml`` is valid.
+
+    ``plan.yaml``, which the planner writes, does not matter.
+    """
     path, draft = f"{phase.folder}/{PLAN_FILE}", f"{phase.folder}/plan.yaml"
 
     def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
@@ -127,12 +139,12 @@ def plan(phase: PhaseDefinition) -> Check:
 
 
 def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> Check:
-    """Return the check of work: each sub-plan has a marker, or what was found is being fixed.
+    """Return the check of a work phase: complete if each sub-plan has a marker, or is being fixed.
 
     Args:
-        phase: The work.
-        fixed_by: The checks and reviews whose fixes mend it.
-        planned: Whether a plan says how many sub-plans there are; else there is one.
+        phase: The work phase.
+        fixed_by: The checks and reviews whose fixes change this work.
+        planned: Whether a plan gives the number of sub-plans; if not, there is one.
     """
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -154,11 +166,14 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 
 
 def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the check of a check: its outcome is that it passed, or was capped.
+    """Return the check of a check phase: complete if its outcome is passed or capped.
+
+    It is also complete while its findings are being fixed.
 
     Args:
-        phase: The phase.
-        fixes: The markers of the fixes after which it looks again, by the phase that asks for one.
+        phase: The check phase.
+        fixes: The markers of the fixes after which the phase runs again, by the name of the phase
+            that asks for the fix.
     """
     path = f"{phase.folder}/{RESULTS}"
 
@@ -169,9 +184,13 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
 
 def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the check of a review: all who review passed it, or no further fix is allowed.
+    """Return the check of a review phase: complete if all reviewers passed it, or it was capped.
 
-    It is complete, too, while its findings are being fixed. ``fixes`` is as for `check`.
+    It is also complete while its findings are being fixed.
+
+    Args:
+        phase: The review phase.
+        fixes: As for `check`.
     """
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -207,9 +226,16 @@ def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check)
 
 
 def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
-    """Return the outcome of a check or a review by its ``results.yaml``.
+    """Return the outcome of a check or review; empty if it has none.
 
-    That no further fix is allowed stands in the state alone where no such file was written.
+    The outcome comes from ``results.yaml``. If that file gives none, an outcome ``capped`` in the
+    state counts.
+
+    Args:
+        state: The session's state.
+        artifacts: The session's artifacts.
+        phase: The name of the check or review.
+        folder: The folder of the check or review.
     """
     known = state.results.get(phase)
     capped = CAPPED if known is not None and known.outcome == CAPPED else ""
@@ -221,18 +247,19 @@ def _accept_capped(state: SessionState) -> Completion:
 
 
 def is_under_way(state: SessionState, senders: Container[str]) -> bool:
-    """Whether one of these checks and reviews asked for the last fix, and it is still needed."""
+    """Whether the last fix is still needed and one of ``senders`` asked for it."""
     return state.fix is not None and state.fix.sender in senders and not state.fix.over
 
 
 def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
-    """Return the check of a fix: its marker exists, or nothing that it follows has failed.
+    """Return the check of a fix phase: complete if its marker exists, or nothing is to be fixed.
 
-    Once who asked for it has passed, the marker no longer matters: later work may have cleared it.
+    After the phase that asked for the fix has passed, the marker does not matter, because later
+    work may have removed it.
 
     Args:
-        phase: The fix.
-        senders: The folder of each check and review that it follows, by the phase's name.
+        phase: The fix phase.
+        senders: The folder of each check and review that may ask for this fix, by the phase's name.
     """
     marker = done_marker(1, phase.folder)
 

@@ -1,4 +1,4 @@
-"""The setup of a session's worktree, as it was configured when the session began, or repinned."""
+"""The setup of a session's worktree, as recorded when the session began or was last repinned."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _RecordedStep:
 
 
 def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
-    """Return the setup of a new session, none of whose steps is done; None without steps."""
+    """Return the setup of a new session, with no step done; None if there are no steps."""
     recorded = recorded_steps(steps)
     return Setup(steps=recorded) if recorded else None
 
 
 def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
-    """Return steps as state and journal have them."""
+    """Return setup steps in the form of the state and the journal."""
     return tuple(
         to_fields(_RecordedStep(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
         for each in steps
@@ -35,13 +35,15 @@ def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
 def repin_setup(
     setup: Setup | None, steps: tuple[Json, ...], dirty: tuple[str, ...]
 ) -> Setup | None:
-    """Return the setup with other steps; those that have succeeded and are the same stay done.
+    """Return the setup with other steps; None if there was no setup and there are no steps.
+
+    Steps at the beginning that have succeeded and are unchanged stay done.
 
     Args:
-        setup: The setup so far; None for none.
+        setup: The setup before; None if there was none.
         steps: The new steps, as `recorded_steps` returns them.
-        dirty: The files that are dirty now. What a finished setup runs once more does not hide
-            what agents have changed since.
+        dirty: The files that are dirty now. If a finished setup has to run again, they become its
+            `Setup.before`, so that changes by agents are not taken for changes by the setup.
     """
     if setup is None:
         return Setup(steps=steps, before=dirty) if steps else None
@@ -53,7 +55,7 @@ def repin_setup(
 
 
 def _common(old: tuple[Json, ...], new: tuple[Json, ...]) -> int:
-    """Return how many steps at the beginning are the same."""
+    """Return how many steps at the beginning of both are the same."""
     pairs = zip(old, new, strict=False)
     return next(
         (n for n, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new))
@@ -61,10 +63,10 @@ def _common(old: tuple[Json, ...], new: tuple[Json, ...]) -> int:
 
 
 def recorded_step(state: SessionState, name: str) -> SetupStep:
-    """Return a step of the session's setup.
+    """Return the step called ``name`` of the session's setup.
 
     Raises:
-        DataError: There is no such step, or it is damaged.
+        DataError: There is no such step, or its record is not valid.
     """
     for fields in state.setup.steps if state.setup is not None else ():
         if fields.get("name") == name:
@@ -73,16 +75,21 @@ def recorded_step(state: SessionState, name: str) -> SetupStep:
 
 
 def step_from(fields: Json) -> SetupStep:
-    """Return a step as state and journal have it.
+    """Return the setup step in ``fields``, the form of the state and the journal.
 
     Raises:
-        FieldError: It is damaged.
+        FieldError: ``fields`` is not valid.
     """
     record = from_fields(_RecordedStep, fields, where="state: setup")
     return SetupStep(name=record.name, run=record.run, timeout_s=float(record.timeout_s))
 
 
 def names_ahead(setup: Setup | None, *, anew: bool) -> tuple[str, ...]:
-    """Return the names of the steps that still have to run; ``anew``: in a worktree made again."""
+    """Return the names of the setup steps that still have to run.
+
+    Args:
+        setup: The setup; None if there is none.
+        anew: Whether the worktree is created again, so that all steps have to run.
+    """
     ahead = () if setup is None else setup.steps[0 if anew else setup.done :]
     return tuple(str(each.get("name", "")) for each in ahead)

@@ -1,4 +1,4 @@
-"""The commands of a session's checks, as they were configured when the session began."""
+"""The commands of a session's checks, as recorded when it began or was last repinned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _RecordedCommand:
 
 
 def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
-    """Return commands as state and journal have them."""
+    """Return check commands in the form of the state and the journal."""
     return tuple(
         to_fields(
             _RecordedCommand(
@@ -34,7 +34,12 @@ def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
 
 
 def check_commands(state: SessionState, run: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the commands that a check with this ``run`` has, in their order."""
+    """Return the names of a check's commands, in the order of the configuration.
+
+    Args:
+        state: The session's state.
+        run: `PhaseDefinition.run` of the check: the names of its commands; empty means all.
+    """
     names = tuple(str(each.get("name", "")) for each in state.verify)
     return tuple(name for name in names if not run or name in run)
 
@@ -43,7 +48,7 @@ def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
     """Return the commands of the session's checks, in the order of the configuration.
 
     Raises:
-        FieldError: One is damaged.
+        FieldError: The record of a command in the state is not valid.
     """
     records = (from_fields(_RecordedCommand, each, where="state: verify") for each in state.verify)
     return tuple(
