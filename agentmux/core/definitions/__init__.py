@@ -1,1 +1,1 @@
-"""Pipelines as data: their phases, the built-in ones, the check. How they run: `pipeline`."""
+"""Definitions of pipelines as data, their validation and drawing. How they run: `pipeline`."""

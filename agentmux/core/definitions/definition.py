@@ -1,4 +1,7 @@
-"""A pipeline as a value: its phases in order, as its file has them. What kinds do: `pipeline`."""
+"""The definition of a pipeline: its ordered phases, as values and as fields of a file.
+
+What the kinds of phases do is in `pipeline`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,20 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import FieldError, Json
 
 VERSION: Final = 1
-"""The version of the form of a definition."""
+"""The version of the format of a definition."""
 WHOLE: Final = "definition"
-"""The name of the frozen file with all that a session freezes; no prompt or schema can have it."""
+"""The reserved name of the file in which a session stores its pipeline's definition.
+
+Beside the definition, that file contains the session's setup steps, the commands of ``verify`` and
+the digests of its prompts and schemas. No prompt or schema can have this name.
+"""
 
 
 class Kind(StrEnum):
-    """What is done in a phase. Each kind is code; docs/decisions/0014 says why."""
+    """The kinds of phases; the code of a kind determines what happens in its phases.
+
+    docs/decisions/0014 says why the kinds are code and not data.
+    """
 
     DOCUMENT = "document"
     PLAN = "plan"
@@ -27,7 +37,11 @@ class Kind(StrEnum):
 
 
 class When(StrEnum):
-    """When a session goes through a phase."""
+    """The condition under which a session goes through a phase.
+
+    ``requested``: the user requested it at the start. ``plan.needs_design``: the plan says that a
+    design is needed.
+    """
 
     ALWAYS = "always"
     REQUESTED = "requested"
@@ -42,7 +56,7 @@ class Expect(StrEnum):
 
 
 class Result(StrEnum):
-    """What a session leaves: a commit, which is delivered, or only its files, a report."""
+    """The result of a session: a commit, which is delivered, or a report: files in its folders."""
 
     COMMIT = "commit"
     REPORT = "report"
@@ -50,7 +64,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A file that an agent leaves; ``schema`` names its JSON Schema, and is empty for a text."""
+    """A file that an agent has to write; ``schema`` names its JSON Schema, or is empty for text."""
 
     file: str
     schema: str = ""
@@ -58,16 +72,21 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseDefinition:
-    """One phase. The attributes have the names that they have in a file.
+    """The definition of one phase. The attributes are named like the keys in a file.
 
     Attributes:
         phase: The name of the phase.
-        folder: The folder of its artifacts, relative to the session's.
+        kind: The kind of the phase.
+        folder: The folder of its artifacts, relative to the session's directory.
         roles: The roles that work in it; the first one starts it. Empty for a check.
-        prompt: The name of the prompt, for all its roles; empty: each role has its own.
-        leaves: What the agent of a document leaves, relative to ``folder``.
-        on_fail: The phase that mends what a check or review has found; empty for none.
-        run: The names of the commands that a check runs; empty for all.
+        prompt: The name of the prompt for all its roles; empty if each role uses the prompt with
+            the role's name.
+        leaves: The files that the agent of a `Kind.DOCUMENT` has to write, relative to ``folder``.
+        when: The condition under which a session goes through the phase.
+        on_fail: The name of the fix phase that follows if this check or review fails; empty for
+            none.
+        run: The names of the commands that a check runs; empty for all commands.
+        expect: Whether the commands of a check have to pass, or one of them has to fail.
     """
 
     phase: str
@@ -84,10 +103,13 @@ class PhaseDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineDefinition:
-    """A pipeline: its phases in the order of the walk.
+    """The definition of a pipeline.
 
-    A ``fix`` phase may be anywhere among them. It has no place in the walk: only ``on_fail`` leads
-    to it.
+    Attributes:
+        name: The name of the pipeline.
+        phases: All phases, in the order of the walk. The position of ``fix`` phases has no meaning:
+            they are entered only through the ``on_fail`` of another phase.
+        result: What a session with this pipeline leaves.
     """
 
     name: str
@@ -96,22 +118,23 @@ class PipelineDefinition:
 
     @property
     def walk(self) -> tuple[PhaseDefinition, ...]:
-        """The phases that a session goes through one after the other."""
+        """The phases that a session goes through one after the other: all except fixes."""
         return tuple(each for each in self.phases if each.kind is not Kind.FIX)
 
 
 LOOKING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
-"""The kinds that look at work, and may ask for a fix of it."""
+"""The kinds of phases that examine work and may require a fix of it."""
 
 
 def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
-    """Return the phase in which the walk goes on after what ``failed`` found was mended.
+    """Return the name of the phase that follows the fix for a failed check or review.
 
-    It is the first check or review behind the last work before the phase that failed: everything
-    that looked at that work looks again.
+    It is the first check or review after the last work phase before ``failed``, so that everything
+    that examined the work examines it again.
 
     Args:
-        failed: The name of a check or a review of the pipeline.
+        pipeline: The pipeline.
+        failed: The name of the check or review that failed.
     """
     walk = pipeline.walk
     end = next(place for place, each in enumerate(walk) if each.phase == failed)
@@ -121,9 +144,10 @@ def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
 
 
 def definition_fields(pipeline: PipelineDefinition) -> Json:
-    """Return a pipeline as its file has it; `check_definition` and `definition_from` are inverses.
+    """Return a pipeline as plain values, in the format of its file.
 
-    What a phase leaves to the default is left out.
+    Fields of phases that have their defaults are left out. `check_definition` and `definition_from`
+    read the result.
     """
     return {
         "version": VERSION,
@@ -150,12 +174,17 @@ def _phase_fields(phase: PhaseDefinition) -> Json:
 
 
 def definition_from(value: object, where: str) -> PipelineDefinition:
-    """Return the pipeline that `definition_fields` returned, as state and journal have it.
+    """Return the pipeline from plain values that `definition_fields` made.
 
-    A file of a person is read by `check_definition` instead.
+    Use this for values from AgentMux's own state and journal; a file that a person wrote is read
+    by `check_definition` instead.
+
+    Args:
+        value: The plain values.
+        where: Where the values were read, such as a file name; for the message of an error.
 
     Raises:
-        FieldError: ``value`` is not such a pipeline. The message names ``where``, its place.
+        FieldError: ``value`` is not such a pipeline.
     """
     try:
         return _pipeline_from(_mapping(value))

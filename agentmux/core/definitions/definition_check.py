@@ -1,7 +1,7 @@
-"""The check of a pipeline's definition: what it says, or all that is wrong with it, by line.
+"""Validate a pipeline's definition: return the pipeline, or all problems with their lines.
 
-Pure. What exists beside the file (prompts, schemas, roles, commands) is an argument: see `names`.
-The rules that compare phases are in `rules`.
+Pure. The prompts, schemas, roles and commands that exist are passed as arguments; `names` returns
+the names to look up. The rules that compare phases are in `rules`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agentmux.core.definitions.rules import PhaseEntry, Surroundings, compare
 
 PHASES_MAX: Final = 40
 BYTES_MAX: Final = 16_000
-"""How long a definition may be as JSON: it stands in the session's journal and state."""
+"""The longest definition, in bytes of JSON; it is stored in the session's journal and state."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 and `_`"
@@ -48,7 +48,13 @@ _PLACE_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDefinition:
-    """The result of a check: the pipeline, or None and all problems by line."""
+    """The result of a validation.
+
+    Attributes:
+        pipeline: The pipeline; None if there are problems.
+        problems: The problems in the order of their lines, at most `PROBLEMS_MAX` from the check of
+            the file.
+    """
 
     pipeline: PipelineDefinition | None
     problems: tuple[Problem, ...] = ()
@@ -56,16 +62,17 @@ class CheckedDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """The names in a definition for which something has to exist beside it."""
+    """The names of the prompts and schemas that a definition refers to."""
 
     prompts: frozenset[str] = field(default_factory=frozenset)
     schemas: frozenset[str] = field(default_factory=frozenset)
 
 
 def names(item: Located | None) -> Names:
-    """Return the prompts and schemas that a definition names, however wrong the rest of it is.
+    """Return the prompts and schemas that a definition refers to, even if it is invalid.
 
-    A phase without a prompt uses one with the name of each role.
+    A phase without a prompt refers to a prompt with the name of each of its roles. ``item`` is the
+    value of the file; None if the file is empty.
     """
     phases = [each.phase for each in _read(Shape(""), item)[1]] if item is not None else []
     prompts = (name for each in phases for name in ((each.prompt,) if each.prompt else each.roles))
@@ -74,17 +81,21 @@ def names(item: Located | None) -> Names:
 
 
 def role_names(item: Located | None) -> tuple[str, ...]:
-    """Return the roles that a definition names, however wrong the rest of it is."""
+    """Return the roles that a definition refers to, even if it is invalid.
+
+    They are in the order of the file, without duplicates. ``item`` is the value of the file; None
+    if the file is empty.
+    """
     phases = [each.phase for each in _read(Shape(""), item)[1]] if item is not None else []
     return tuple(dict.fromkeys(role for each in phases for role in each.roles))
 
 
 def check_definition(item: Located | None, around: Surroundings) -> CheckedDefinition:
-    """Check a definition as it was read from its file; never raises.
+    """Validate a definition as it was read from its file; never raises.
 
     Args:
-        item: The value of the file; None for an empty one.
-        around: What exists beside the file.
+        item: The value of the file; None if the file is empty.
+        around: The roles, prompts, schemas, commands and variables that exist.
     """
     if item is None:
         return CheckedDefinition(
@@ -152,7 +163,7 @@ def _phase(shape: Shape, item: Located, value: object, place: str) -> PhaseEntry
 
 
 def _texts(fields: Fields, key: str) -> tuple[tuple[str, str], ...]:
-    """Return the texts of a list with their places; a key without a value has none."""
+    """Return the texts of a list, each as its place and the text; empty if the key has no value."""
     return () if fields.values.get(key) is None else fields.distinct(key)
 
 
@@ -169,7 +180,7 @@ def _leaves(fields: Fields) -> tuple[Leaf, ...]:
 
 
 def _leaf(shape: Shape, value: object, place: str) -> Leaf:
-    """Read a file of `leaves`: its name alone, or with a schema."""
+    """Read one entry of ``leaves``: a file name, or a mapping with a file name and a schema."""
     whole = {"file": value} if isinstance(value, str) else value
     fields = shape.mapping(whole, place, required=("file",), optional=("schema",))
     file = fields.name("file", _LEAF, _LEAF_FORM)

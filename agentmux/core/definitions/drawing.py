@@ -1,4 +1,4 @@
-"""The drawing of a pipeline: plain text of at most `WIDTH` columns, for terminals and pages."""
+"""Draw a pipeline as plain text of at most `WIDTH` columns, for terminals and pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WHENS: Final = {
 
 
 def draw_pipeline(pipeline: PipelineDefinition) -> tuple[str, ...]:
-    """Return the lines of the drawing of a pipeline that `check_definition` has accepted."""
+    """Return the lines of the drawing of ``pipeline``, which must be valid."""
     width = max(len(each.phase) for each in pipeline.walk)
     lines = [line for each in pipeline.walk for line in _phase(pipeline, each, width)]
     return (*lines, f"*  {_ENDS[pipeline.result]}")

@@ -1,4 +1,4 @@
-"""The built-in pipeline ``feature``, in the same form as everybody's."""
+"""The definition of the built-in pipeline ``feature``."""
 
 from __future__ import annotations
 
@@ -83,4 +83,4 @@ FEATURE: Final = PipelineDefinition(
         ),
     ),
 )
-"""The long way: from an architecture to a reviewed result. A session without another has this."""
+"""The default pipeline, from an architecture to a reviewed result."""

@@ -1,4 +1,4 @@
-"""The kinds of phases as a definition has them: the keys that each may have, and its words."""
+"""For each kind of phase: the keys that a definition may use, and its description for people."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindForm:
-    """What a definition may say about a phase of a kind, and how people are told of it.
+    """The rules and texts for the phases of one kind.
 
     Attributes:
-        words: Returns what is done in the phase, for the drawing of its pipeline.
-        keys: Those of `KEYS` that the phase may have; with ``roles`` agents work in it.
-        has_one_role: Whether no more than one role may work in it.
-        is_optional: Whether a session may leave it out.
-        begins: What it means for a cycle to begin in it.
+        words: A function that returns a description of a phase, for the drawing of its pipeline.
+        keys: The keys out of `KEYS` that the phase may have. It has agents only if ``roles`` is
+            among them.
+        has_one_role: Whether only one role may work in the phase.
+        is_optional: Whether the phase may have a condition (``when``).
+        begins: What it means to the user if a new cycle begins in this phase.
     """
 
     words: Callable[[PipelineDefinition, PhaseDefinition], str]
@@ -29,7 +30,7 @@ class KindForm:
 
 
 KEYS: Final = ("leaves", "on_fail", "run", "expect", "roles", "prompt")
-"""The keys that only some kinds have."""
+"""The keys of a phase that only some kinds allow."""
 
 
 def _work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> str:

@@ -1,4 +1,4 @@
-"""A value of a file with its lines, so that a mistake can be found there. Parses nothing."""
+"""Values that were read from a file, with their line numbers for messages. Parses nothing."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from agentmux.core.codec.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """A plain value and its lines.
+    """The value of a file and the line numbers of its parts.
 
     Attributes:
-        value: As `core.codec.shape` reads it.
-        lines: The line of each key and item by its place, such as ``phases[1].kind``; lines count
-            from 1. The empty place is the whole value.
+        value: The plain value (mappings, lists, texts, …) for `core.codec.shape` to read.
+        lines: Maps the place of each key and item, such as ``phases[1].kind``, to its line, from 1.
+            The empty place stands for the whole value.
     """
 
     value: object
     lines: Mapping[str, int]
 
     def line(self, place: str = "") -> int:
-        """Return the line of a place, or of the nearest one around it."""
+        """Return the line of ``place``, or of the nearest enclosing place that has a line."""
         while place not in self.lines:
             place = place[: max(place.rfind("."), place.rfind("["), 0)]
         return self.lines[place]
@@ -29,11 +29,11 @@ class Located:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One mistake in a file: its line, and what is wrong, in words without the line."""
+    """A mistake in a file: its line, from 1, and a description without the line."""
 
     line: int
     what: str
 
 
 PROBLEMS_MAX = 50
-"""Nobody fixes more at once, and a hostile file has thousands."""
+"""The most problems that are reported at once; a hostile file may have thousands."""

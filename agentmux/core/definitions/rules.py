@@ -1,7 +1,7 @@
-"""The rules that a definition keeps beside its form: each phase alone, and all together.
+"""The rules for a definition whose fields have the right types, for one phase and for all phases.
 
-Every rule notes its mistakes with their lines. A phase whose kind is wrong is not asked what only
-its kind decides.
+Every rule yields the violations that it finds, with their lines. Rules that depend on the kind of a
+phase do not apply to a phase whose kind is invalid.
 """
 
 from __future__ import annotations
@@ -28,29 +28,30 @@ RESERVED: Final = frozenset(
         *(layout.WORK_TREE, layout.COPIED, layout.PIPELINE),
     }
 )
-"""Names of phases and folders that mean something else.
+"""Names that no phase and no folder may have because AgentMux uses them for something else.
 
-They are ends, seats of ours, a goal of ``wait``, signals, and names in a session's folder.
+They are final phases, seats of AgentMux itself, a goal of ``wait``, signals, and names in a
+session's directory.
 """
 RESERVED_FILES = re.compile(
     r"(done.*|plan|plan_\d+|tasks_\d+|execution_plan|fix_request|results|request|prompt|changes"
     r"|approval|review|review_.*)\.[a-z0-9]+"
 )
-"""Names of files that AgentMux writes or reads itself in a phase's folder."""
+"""Matches names of files that AgentMux itself writes or reads in a phase's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What exists beside a definition.
+    """What a definition may refer to: roles, prompts, schemas and commands that exist.
 
     Attributes:
         roles: The roles that have an agent.
-        prompts: The text of each prompt that the definition names, and that exists.
-        schemas: For each schema that the definition names, and that exists: what is wrong with it;
-            empty if nothing is.
-        commands: The names of the commands of ``verify``.
+        prompts: The texts of the existing prompts that the definition refers to, by name.
+        schemas: For each existing schema that the definition refers to, by name: what is wrong with
+            the schema, or an empty string.
+        commands: The names of the commands in ``verify``.
         variables: The names that a prompt may contain in ``{{…}}``.
-        wrong: Why a file that the definition names cannot be used, by its name.
+        wrong: For each prompt or schema that cannot be used, by name: the reason.
     """
 
     roles: frozenset[str]
@@ -63,12 +64,14 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseEntry:
-    """A phase as a file has it.
+    """A phase as it was read from a file, with its line numbers.
 
     Attributes:
-        kind: None if it is absent or wrong; then that of ``phase`` means nothing.
-        line: Where the phase begins.
-        lines: The line of each of its keys; for an item of ``roles`` and ``run``, the line of
+        phase: The phase.
+        kind: The kind of the phase. None if it is missing or invalid; then ``phase.kind`` has no
+            meaning.
+        line: The line at which the phase begins.
+        lines: The line of each key of the phase. The items of ``roles`` and ``run`` have the keys
             ``roles NAME`` and ``run NAME``.
     """
 
@@ -78,7 +81,7 @@ class PhaseEntry:
     lines: Mapping[str, int]
 
     def at(self, key: str) -> int:
-        """Return the line of a key, or of the phase if it does not have the key."""
+        """Return the line of ``key``, or the line of the phase if it does not have the key."""
         return self.lines.get(key, self.line)
 
 
@@ -86,9 +89,12 @@ Phases = tuple[PhaseEntry, ...]
 
 
 def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tuple[int, str]]:
-    """Yield the line of every mistake in phases that have the right form, and what is wrong.
+    """Yield every violation of the rules as its line and a description.
 
-    ``line`` is that of the file.
+    Args:
+        phases: The phases, whose fields have the right types.
+        around: The roles, prompts, schemas, commands and variables that exist.
+        line: The first line of the definition, for violations that concern all phases.
     """
     for each in phases:
         for rule in _EACH:

@@ -1,4 +1,4 @@
-"""A pipeline's definition as it was found: where, its text, and the files that it names."""
+"""A pipeline's definition with its origin, its text and the files that it refers to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 an
 
 
 class Origin(StrEnum):
-    """Who wrote a definition."""
+    """Where a definition comes from: AgentMux itself, the user's files or the project's files."""
 
     BUILT_IN = "built-in"
     USER = "user"
@@ -28,18 +28,19 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A definition as it was found; nothing in it is checked yet.
+    """A definition as it was found, with the files that it refers to; not validated yet.
 
     Attributes:
-        name: The name of the file without ``.yaml``; the pipeline must have the same.
-        path: The file, for messages.
-        text: Its content; empty if it cannot be used.
-        item: The same as values with lines; None if they cannot be read.
-        prompts: The text of each prompt that it names and that exists.
-        schemas: The text of each schema that it names and that exists.
-        wrong: Why a prompt or schema that it names cannot be used, by its name.
-        own: The names of those prompts and schemas that are files; the others are built in.
-        problems: Why the definition cannot be read.
+        name: The name of the file without ``.yaml``; the pipeline must have the same name.
+        origin: Where the definition comes from.
+        path: The path of the file, for messages.
+        text: The content of the file; empty if it cannot be used.
+        item: The parsed content of the file; None if it cannot be parsed.
+        prompts: The texts of the existing prompts that the definition refers to, by name.
+        schemas: The texts of the existing schemas that the definition refers to, by name.
+        wrong: For each prompt or schema that cannot be used, by name: the reason.
+        own: The names of the prompts and schemas that come from files; the others are built in.
+        problems: Why the definition cannot be read; empty if it can.
     """
 
     name: str
@@ -55,22 +56,23 @@ class Source:
 
 
 def is_name(text: str) -> bool:
-    """Whether this can be the name of a pipeline."""
+    """Whether ``text`` is a valid name for a pipeline."""
     return _NAME.fullmatch(text) is not None
 
 
 def check_source(source: Source, around: Surroundings) -> CheckedDefinition:
-    """Return the pipeline of a definition, or all its problems; never raises.
+    """Validate a definition: return its pipeline, or its problems; never raises.
 
     Args:
         source: The definition.
-        around: What else exists; the prompts and schemas are taken from ``source``.
+        around: The roles, commands and variables that exist. Its prompts and schemas are ignored;
+            those of ``source`` are used.
     """
     if source.problems:
         return CheckedDefinition(pipeline=None, problems=source.problems)
     beside = replace(
         around,
-        # A built-in prompt has variables that only it may have.
+        # Built-in prompts may contain variables that other prompts may not.
         prompts={name: t if name in source.own else "" for name, t in source.prompts.items()},
         schemas={name: source.wrong.get(name, "") for name in source.schemas},
         wrong=source.wrong,
@@ -94,13 +96,14 @@ def _other_name(source: Source) -> tuple[Problem, ...]:
 
 
 def resolve_pipeline(pipeline: PipelineDefinition, commands: tuple[str, ...]) -> PipelineDefinition:
-    """Return the pipeline as a session goes through it: without checks that have no commands.
+    """Return the pipeline without its checks if the project has no commands to run in them.
 
-    A fix that only such a check names is left out, too.
+    Fix phases that only follow those checks are left out, too. If there are commands, return
+    ``pipeline`` unchanged.
 
     Args:
         pipeline: The definition.
-        commands: The names of the commands of ``verify``.
+        commands: The names of the commands in ``verify``.
     """
     if commands:
         return pipeline
