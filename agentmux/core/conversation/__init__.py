@@ -1,1 +1,1 @@
-"""Whether a seat's agent resumes its conversation. The phase a session resumes in: `decisions`."""
+"""Resume records, and whether an agent resumes its conversation. The phase: `decisions`."""

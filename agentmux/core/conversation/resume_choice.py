@@ -1,9 +1,9 @@
-"""Decide whether an agent's conversation comes back, and how the agent's pane comes up.
+"""Decide whether an agent resumes its conversation, and what its pane runs.
 
-Pure. `choose_resume` checks the guards: conditions that must all hold for the conversation to come
-back (`Native`). Otherwise the agent starts a new conversation (`Fresh`), and the result names the
-first guard that does not hold. `plan_rung` then picks the best of four ways to fill the pane.
-Source: docs/explanation/resume.md.
+Pure. `choose_resume` checks the guards: conditions that must all hold for the conversation to be
+resumed (`Native`). Otherwise the agent starts a new conversation (`Fresh`), and the result names
+the first guard that does not hold. `plan_rung` then picks the best of four things that the pane can
+run. Source: docs/explanation/resume.md.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.names.conversations import NO_EARLIER
 from agentmux.core.names.words.counts import format_count
 
-# Most of an id that still tells conversations apart in a line of text.
+# How many characters of a conversation's id are shown; they suffice to tell conversations apart.
 _SHORT: Final = 8
 _LONGEST_VALUE: Final = 40
 _LONGEST_PATH: Final = 60
 
 
 class Guard(StrEnum):
-    """The conditions for a conversation to come back, in the order in which they are checked."""
+    """The conditions for resuming a conversation, in the order in which they are checked."""
 
     SWITCH = "switch"
     RECORD = "record"
@@ -55,7 +55,10 @@ class Guard(StrEnum):
 
 
 class CheckpointState(StrEnum):
-    """The condition of the file that a resume opens; ``none`` if no such file is known."""
+    """The state of the checkpoint: the file from which the agent would resume its conversation.
+
+    ``none`` if no such file is known.
+    """
 
     OK = "ok"
     MISSING = "missing"
@@ -65,10 +68,10 @@ class CheckpointState(StrEnum):
 
 
 class Rung(StrEnum):
-    """How a seat's pane comes up, best first.
+    """What the pane of a seat is started with, best first.
 
-    ``native``: the agent with its conversation; ``fresh``: the agent with a new conversation;
-    ``shell``: a shell for a person; ``screen``: just the last screen.
+    ``native``: the agent with its resumed conversation; ``fresh``: the agent with a new
+    conversation; ``shell``: a shell for a person; ``screen``: only the last screen.
     """
 
     NATIVE = "native"
@@ -82,29 +85,34 @@ _UNRECORDED: Final = ResumeRecord(agent="", strategy=StrategyKind.NONE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeFacts:
-    """What is true now, on this host, of a seat and of the conversation in `SeatHistory.standing`.
+    """The current facts, on this host, that decide whether a seat's conversation is resumed.
+
+    The conversation is the one that `SeatHistory.standing` records.
 
     Attributes:
         agent: The name of the agent that plays the seat now.
-        program: The base name of its program: its key in ``resume.commands``.
+        program: The base name of the agent's program: its key in ``resume.commands``.
+        host: The name of this host.
+        cwd: The real path of the directory in which the agent would run.
         home: The path of the agent's config home, or empty.
         runtime: The agent's program, as text (`runtime.encode_runtime`); empty if none was found.
-        epoch: What the seat works on, in the form of `ResumeRecord.epoch`, with the digests that
-            the files have now.
-        now: The present time, with its zone.
+        epoch: What the seat works on, in the form of `ResumeRecord.epoch`, with the current digests
+            of the files.
+        now: The current time, with its time zone.
         settings: How conversations are resumed.
-        model: The model that the agent would have now; None for the agent's own choice.
-        binds_model: Whether a conversation of this agent works with no other model than its first.
+        model: The model that the agent would have now; None if the agent chooses.
+        binds_model: Whether a conversation of this agent can be resumed only with the model that it
+            began with.
         home_exists: Whether the directory ``home`` exists; ignored if ``home`` is empty.
         strategies: The kinds of strategy that the agent has now; None if that is not known.
-        probed: Whether the probe shows that the program can resume, by the kind of strategy; empty
-            if it was not probed.
+        probed: Maps each kind of strategy to whether the probe shows that the program supports it;
+            empty if the program was not probed.
         runtime_problem: Why the probe failed; None if it did not.
-        ambiguous: Whether another launch of the same agent ran in the same directory and home,
-            beside the conversation or after it.
-        claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
+        ambiguous: Whether another launch of the same agent ran in the same directory and home at
+            the same time as the conversation, or after it.
+        claim_held_by: A description of who uses the conversation on this host; None if nobody does.
         fresh_flag: Whether the user asked for a fresh start of this seat.
-        checkpoint: The condition of the file that a resume opens.
+        checkpoint: The state of the file from which the conversation would be resumed.
     """
 
     agent: str
@@ -130,9 +138,12 @@ class ResumeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
-    """The conversation comes back.
+    """The choice to resume the conversation.
 
-    ``argv`` starts the agent and contains no prompt; ``env`` has the variables to set for it.
+    Attributes:
+        argv: The argv that resumes the conversation, without a prompt.
+        env: The environment variables to set for the agent.
+        reason: Why the conversation is resumed, for people.
     """
 
     argv: tuple[str, ...]
@@ -142,10 +153,10 @@ class Native:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """The agent starts a new conversation with the full prompt.
+    """The choice to start a new conversation with the full prompt.
 
     Attributes:
-        reason: Why, in words.
+        reason: Why the earlier conversation is not resumed, for people.
         guard: The first guard that does not hold.
         warns: Whether to warn the user that the checkpoint, which should exist, cannot be used.
     """
@@ -178,7 +189,7 @@ def _switch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
 
 
 def _words_off(facts: ResumeFacts) -> str | None:
-    """Return why the arguments of ``resume.commands`` cannot resume anything; None if they can."""
+    """Return why the configured ``resume.commands`` cannot resume anything; None if they can."""
     name, commands = facts.program, facts.settings.commands
     if name not in commands or facts.strategies != ():
         return None
@@ -364,10 +375,12 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
 
 
 def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoice:
-    """Decide whether the seat's conversation comes back; never raises.
+    """Decide whether a seat's agent resumes its conversation; never raises.
 
-    The conversation is that of the record ``history.standing``, and ``facts`` are about it; they
-    are None if there is no earlier conversation.
+    Args:
+        history: The earlier launches of the seat. The conversation is the one that
+            ``history.standing`` records.
+        facts: The current facts about that conversation; None if there is no earlier conversation.
     """
     if facts is None:
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
@@ -390,16 +403,17 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
 def same_work(recorded: Json, now: Json) -> bool:
     """Whether two epochs (`ResumeRecord.epoch`) are about the same work.
 
-    That is: the same phase, cycle, iteration and sub-plan. The files in the epochs may differ.
+    Their phase, cycle, iteration and sub-plan must be equal; their files may differ.
     """
     return all(recorded.get(name) == now.get(name) for name, _ in _EPOCH)
 
 
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
-    """Return how an earlier epoch (`ResumeRecord.epoch`) differs from the one now, in words.
+    """Return descriptions of how a recorded epoch (`ResumeRecord.epoch`) differs from the current.
 
-    Empty if nothing has changed since the launch prompt. If the work is another (`same_work`): what
-    the earlier one was, such as ``cycle 1``. Else: what became of each file in ``recorded``.
+    If the work is not the same (see `same_work`), they name the recorded values that differ, such
+    as ``cycle 1``. Otherwise they name the changed files of ``recorded``, such as ``plan.md changed
+    since the prompt``. Empty if nothing has changed since the launch prompt.
     """
     places = tuple(
         f"{word} {_shorten(recorded.get(name))}"
@@ -446,15 +460,15 @@ def plan_rung(
     shell: str,
     has_shell: bool,
 ) -> tuple[Rung, str]:
-    """Return the best way for a seat's pane to come up, and why.
+    """Return what to start in a seat's pane, and the reason for people.
 
     Args:
-        choice: Whether the conversation comes back.
+        choice: Whether the agent resumes its conversation.
         is_person: Whether a person plays the seat.
-        missing: The agent's program, if it is not installed; else empty.
+        missing: The name of the agent's program if it is not installed; else empty.
         failed: Whether the program could not be run at the seat's last fresh start.
         shell: The user's shell.
-        has_shell: Whether that program exists.
+        has_shell: Whether ``shell`` exists.
     """
     if is_person:
         return Rung.SHELL, "you play this role"

@@ -1,4 +1,4 @@
-"""What the earlier launches of a seat left behind, read once before its next launch."""
+"""What is recorded about the earlier launches of a seat, as needed for its next launch."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ class SeatHistory:
     """What is known of one seat's earlier launches and of its conversation; see `seat_history`.
 
     Attributes:
-        fields: The seat's resume record as the state keeps it, with the fields that this version
+        fields: The seat's resume record as stored in the state, including fields that this version
             does not know; None before the first launch.
-        record: ``fields``, decoded; None if there are none, or if they cannot be read.
-        previous: The seat's record before ``record`` (its ``previous``), decoded. None if it is
-            not needed, because a prompt reached the conversation of ``record`` and the agent did
-            not reject it.
-        standing: The record that decides whether the conversation comes back. It is ``previous``
-            if a prompt reached the conversation of ``previous``, but none reached that of
-            ``record``; else it is ``record``. If the agent rejected the same conversation in the
-            launch of ``record``, ``previous`` is marked as rejected here. None if ``record`` is
-            None.
+        record: ``fields``, decoded; None if ``fields`` is None or cannot be decoded.
+        previous: ``record.previous``, decoded. None if it is not needed, because a prompt reached
+            the conversation of ``record`` and the agent did not reject it.
+        standing: The record that decides whether a conversation is resumed, and which one. It is
+            ``previous`` if a prompt reached the conversation of ``previous`` but none reached that
+            of ``record``; otherwise it is ``record``. If ``record`` says that the agent rejected
+            the conversation of ``previous``, the copy of ``previous`` here is marked as rejected.
+            None if ``record`` is None.
         failed_at_once: Whether the last launch was a fresh start that ended in an error before any
             prompt of AgentMux arrived.
         never_ran: Whether the program of the last fresh start could not be run at all.
@@ -39,7 +38,10 @@ class SeatHistory:
     never_ran: bool = False
 
     def next_previous(self) -> Json | None:
-        """Return what the record of the next launch keeps as its ``previous``; None for nothing."""
+        """Return the fields to store as ``previous`` in the record of the next launch.
+
+        None if no earlier record is worth keeping; see `ResumeRecord.previous`.
+        """
         record, previous = self.record, self.previous
         if record is None or self.fields is None:
             return None
@@ -50,14 +52,13 @@ class SeatHistory:
         return record.previous
 
     def with_command(self, kind: StrategyKind, argv: tuple[str, ...] | None) -> SeatHistory:
-        """Return this history with another command that resumes the conversation.
+        """Return a copy whose standing record resumes the conversation with another command.
 
-        The command is that of the standing record. Without a standing record, or another command,
-        nothing changes.
+        If there is no standing record, or ``argv`` is None, return this history unchanged.
 
         Args:
-            kind: The strategy that the command belongs to.
-            argv: The new command; None for none.
+            kind: The strategy to which the command belongs.
+            argv: The new argv that resumes the conversation, or None.
         """
         standing = self.standing
         if standing is None or argv is None:
@@ -78,7 +79,7 @@ def seat_history(
     """Return the history of a seat whose resume record has these ``fields``; never raises.
 
     Args:
-        fields: The record as it is in the state; None if the seat has none.
+        fields: The seat's resume record as stored in the state; None if it has none.
         failed_at_once: See `SeatHistory`.
         never_ran: See `SeatHistory`.
     """
