@@ -1,1 +1,1 @@
-"""Plans and reviews: the rules of their content, their Markdown. Other artifacts: `pipeline`."""
+"""Plans, reviews, issue texts: their validation and Markdown. Other artifacts: `pipeline`."""

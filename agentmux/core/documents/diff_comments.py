@@ -1,4 +1,4 @@
-"""Comments of a person on lines of a diff, as a part of a request for changes. Pure."""
+"""A person's comments on lines of a diff, as text of a request for changes. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _QUOTED: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineComment:
-    """What a person says about a line of a diff.
+    """A person's comment on one line of a diff.
 
     Attributes:
-        text: What is said.
-        line: The line as the diff shows it, with its mark: the number of the line changes when an
-            agent changes what is above it.
+        text: The comment.
+        line: The line as the diff shows it, with its mark (``+``, ``-`` or space). It is quoted
+            because its number changes as soon as an agent edits the lines above it.
     """
 
     text: str
@@ -27,11 +27,11 @@ class LineComment:
 def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
     """Return the text of a request for changes: each comment with its line, then ``text``.
 
-    The later lines of a comment are indented. Empty comments are left out.
+    All lines of a comment after the first are indented. Empty comments are left out.
 
     Args:
-        comments: What is said, by a place that `diff_places` gives; their order is kept.
-        text: What is asked for besides; may be empty.
+        comments: The comments by place, as `diff_places` yields it; their order is kept.
+        text: The rest of the request; may be empty.
     """
     texts = {at: each.text.strip().replace("\n", "\n  ") for at, each in comments.items()}
     held = (f"{at}{_quote_line(comments[at].line)}: {each}" for at, each in texts.items() if each)
@@ -39,17 +39,17 @@ def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
 
 
 def _quote_line(line: str) -> str:
-    """Return a line of a diff as a quotation, short and without its mark; empty for a blank one."""
+    """Return a line of a diff in quotation marks, cut, without its mark; empty if it is blank."""
     text = line[1:].strip()
     short = text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
     return f" “{short}”" if short else ""
 
 
 def diff_places(lines: Iterable[str]) -> Iterator[str]:
-    """Yield for each line of a diff of git its place; empty for a line without one.
+    """Yield the place of each line of a git diff; empty for headers and other lines without one.
 
-    A place names one line only: ``calc.py:12`` in the file as it is after the changes, and
-    ``calc.py:9 (removed)``, numbered as before them. Only the lines of files have places.
+    A place identifies a single line: ``calc.py:12`` is line 12 of the file after the changes, and
+    ``calc.py:9 (removed)`` is line 9 of the file before the changes.
     """
     at = _At()
     for text in lines:
@@ -69,7 +69,10 @@ def diff_places(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _At:
-    """Where a walk through a diff is: the numbers of the next lines before and after it."""
+    """The position in a diff: the file, and the next line numbers before and after the changes.
+
+    ``inside`` says whether the position is in a hunk.
+    """
 
     path: str = ""
     old: int = 0
@@ -78,7 +81,7 @@ class _At:
 
 
 def _place_line(at: _At, text: str) -> tuple[str, _At]:
-    """Return the place of a line of a hunk, and where the next line is."""
+    """Return the place of the line ``text`` of a hunk, and the position of the next line."""
     if not at.path or text.startswith("\\"):
         return "", at
     removed, added = text.startswith("-"), text.startswith("+")
@@ -89,6 +92,6 @@ def _place_line(at: _At, text: str) -> tuple[str, _At]:
 
 
 def _begins(hunk: str, sign: str) -> int:
-    """Return the first line of the old (`` -``) or new (`` +``) file that a hunk is about."""
+    """Return the number of the first line of a hunk in the old (`` -``) or new (`` +``) file."""
     number = hunk.partition(sign)[2].partition(" ")[0].partition(",")[0]
     return int(number) if number.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Texts that people outside wrote, such as issues: made safe to show and to quote. Pure."""
+"""Make texts from outside, such as issues, safe to show and to quote. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from collections.abc import Iterable
 from typing import Final
 
 TITLE_MAX: Final = 256
-"""How many characters of a title are kept; forges allow no more."""
+"""The longest title, in characters; longer ones are cut. Forges allow no longer ones."""
 TEXT_MAX: Final = 200_000
-"""How many characters of an issue with its comments are kept."""
+"""The longest issue with its comments, in characters; longer ones are cut."""
 CUT: Final = "[The rest was cut off.]"
+"""The text at the end of an issue that was cut."""
 
 _LINE_ENDS: Final = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Joiners in words of several scripts and in emoji, and what chooses an emoji's look.
+# Zero-width (non-)joiners, which words in several scripts and emoji need.
 _JOINERS: Final = frozenset("\u200c\u200d")
 
 
 def strip_invisible(text: str) -> str:
-    """Return ``text`` with only line feeds as the ends of lines, and without what cannot be seen.
+    """Return ``text`` without invisible characters and with line feeds as the only line ends.
 
-    Control characters (but tabs), marks that change the direction of text, invisible letters
-    (Unicode's tags) and bytes that are not UTF-8 are left out. So each line of the result is a line
-    for every program that reads it.
+    It removes control characters (except tabs), marks that change the direction of text, invisible
+    letters (Unicode tags) and surrogates, which stand for bytes that are not UTF-8. Every program
+    sees the same lines in the result.
     """
     lines = _LINE_ENDS.sub("\n", text)
     if lines.isascii() and lines.replace("\n", "").isprintable():
@@ -38,17 +39,22 @@ def _is_visible(char: str) -> bool:
 
 
 def title_line(title: str) -> str:
-    """Return a title on one line; empty if nothing of it can be seen."""
+    """Return ``title`` as one line without invisible characters, cut to `TITLE_MAX` characters.
+
+    Empty if it contains only white space and invisible characters.
+    """
     return " ".join(strip_invisible(title).split())[:TITLE_MAX].strip()
 
 
 def issue_text(title: str, body: str, comments: Iterable[tuple[str, str]] = ()) -> str:
     """Return an issue as one text: the title, the body, and the comments with their authors.
 
+    Invisible characters are removed. A text longer than `TEXT_MAX` is cut, and ends in `CUT`.
+
     Args:
-        title: From `title_line`.
-        body: As the forge has it.
-        comments: Author and text of each.
+        title: The title as `title_line` returns it.
+        body: The body as the forge returns it; may be empty.
+        comments: The author and the text of each comment, in order.
     """
     texts = (f"{author} commented:\n\n{strip_invisible(text).strip()}" for author, text in comments)
     parts = (title, strip_invisible(body).strip(), *texts)

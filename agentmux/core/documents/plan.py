@@ -1,4 +1,4 @@
-"""The plan that a planner writes (``plan.yaml``, version 2), and the `ExecutionPlan` made of it.
+"""The plan that a planner writes (``plan.yaml``, version 2), and the `ExecutionPlan` in it.
 
 The functions take the parsed content of a file: ``str | int | bool | None | list | dict``.
 Source of every rule: docs/reference/artifacts.md.
@@ -30,25 +30,25 @@ _FILE = re.compile(r"(?:.*/)?plan_([1-9][0-9]{0,5})\.md")
 
 
 class GroupMode(StrEnum):
-    """How the sub-plans of one group run: one after the other (serial), or at the same time."""
+    """How the sub-plans of a group are carried out: one after the other, or at the same time."""
 
     SERIAL = "serial"
     PARALLEL = "parallel"
 
 
 def subplan_file(index: int) -> str:
-    """Return the name of the file, in the planning folder, that the sub-plan's coder reads."""
+    """Return the name of the file in the planning folder with the text of a sub-plan."""
     return f"plan_{index}.md"
 
 
 def tasks_file(index: int) -> str:
-    """Return the name of the file, in the planning folder, with the sub-plan's tasks."""
+    """Return the name of the file in the planning folder with the tasks of a sub-plan."""
     return f"tasks_{index}.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRef:
-    """A sub-plan as a group refers to it: by index and name."""
+    """A group's reference to a sub-plan, by the sub-plan's index and name."""
 
     index: int
     name: str
@@ -61,7 +61,10 @@ class PlanRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sub-plans that are done together; the groups of a plan are done one after the other."""
+    """A group of sub-plans; the groups of a plan are carried out one after the other.
+
+    ``mode`` says how the sub-plans ``plans`` of the group are carried out.
+    """
 
     group_id: str
     mode: GroupMode
@@ -75,7 +78,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionPlan:
-    """The part of a plan that the orchestrator needs; sub-plans have the indices 1, 2, 3, …."""
+    """The part of a plan that the orchestrator needs; sub-plans have the indices 1, 2, 3, ….
+
+    Attributes:
+        needs_design: Whether a design phase is needed.
+        needs_docs: Whether documentation has to be updated.
+        doc_files: The paths of that documentation, relative to the project.
+        groups: The groups of sub-plans, in the order in which they are carried out.
+    """
 
     needs_design: bool
     needs_docs: bool
@@ -88,12 +98,12 @@ class ExecutionPlan:
         return sum(len(group.plans) for group in self.groups)
 
     def name(self, index: int) -> str:
-        """Return the name of a sub-plan; empty for an unknown index."""
+        """Return the name of the sub-plan with this index; empty if there is none."""
         names = (plan.name for group in self.groups for plan in group.plans if plan.index == index)
         return next(names, "")
 
     def to_fields(self) -> dict[str, object]:
-        """Return the content of ``execution_plan.yaml``; `check_execution_plan` reads it again."""
+        """Return the content of ``execution_plan.yaml``, which `check_execution_plan` reads."""
         return {
             "version": VERSION,
             "subplan_count": self.subplan_count,
@@ -106,11 +116,15 @@ class ExecutionPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subplan:
-    """One coder's share of the work.
+    """The part of a plan that one coder carries out. The texts are Markdown.
 
     Attributes:
-        owned_files: Normalised paths relative to the project; a directory owns all files in it.
-        dependencies: What the share depends on: indices of sub-plans as text, or free text.
+        index: The number of the sub-plan in the plan, from 1.
+        owned_files: The files that only this sub-plan may change, as normalised paths relative to
+            the project. A directory stands for all files in it.
+        dependencies: What the sub-plan depends on: indices of other sub-plans as text, or free
+            text.
+        isolation_rationale: Why the sub-plan can be carried out on its own; may be empty.
     """
 
     index: int
@@ -126,22 +140,22 @@ class Subplan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A valid ``plan.yaml``; sub-plans are in the order of their indices."""
+    """A valid plan (``plan.yaml``), with its sub-plans in the order of their indices."""
 
     overview: str
     subplans: tuple[Subplan, ...]
     execution: ExecutionPlan
 
     def subplan(self, index: int) -> Subplan:
-        """Return the sub-plan with this index, which must exist."""
+        """Return the sub-plan with this index, which must exist; indices count from 1."""
         return self.subplans[index - 1]
 
 
 def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
-    """Check ``value``, the parsed content of ``plan.yaml``.
+    """Validate ``value``, the parsed content of ``plan.yaml``.
 
     Returns:
-        The plan, None if and only if there are problems; and all problems, each with its place.
+        The plan, or None if there are problems; and all problems, each with its place.
     """
     shape = Shape("plan.yaml")
     top = shape.mapping(value, "", required=_PLAN_FIELDS)
@@ -188,7 +202,7 @@ def _subplan(shape: Shape, value: object, place: str) -> Subplan:
 
 
 def _dependencies(fields: Fields) -> tuple[str, ...]:
-    """Return the field ``dependencies``: indices and texts; a single one needs no list."""
+    """Return the field ``dependencies``: indices or texts, as a list or a single value."""
     value = fields.values.get("dependencies")
     if value is None or value == "":
         return ()
@@ -208,7 +222,7 @@ def _paths(fields: Fields, key: str) -> tuple[str, ...]:
 
 
 def _path(shape: Shape, value: object, place: str) -> str:
-    """Return the path ``value``, normalised; empty, with a problem added to ``shape``, if wrong."""
+    """Return the path ``value``, normalised; if it is invalid, note a problem and return ``""``."""
     text = shape.text(value, place)
     if not text:
         return ""
@@ -254,7 +268,7 @@ def _mode(fields: Fields) -> GroupMode:
 def _check_indices(shape: Shape, indices: list[int]) -> None:
     """Add a problem to ``shape`` for each repeated index, and one if they are not 1, 2, 3, ….
 
-    An index of 0 stands for a wrong one, which is a problem already; then gaps are not reported.
+    An index of 0 stands for an invalid one, which was reported already; then gaps are not reported.
     """
     for index in _find_repeated(indices):
         shape.note("subplans", f"index {index} is used more than once")
@@ -269,8 +283,8 @@ def _check_membership(
 ) -> None:
     """Add a problem to ``shape`` for each sub-plan that is not in exactly one group.
 
-    Also for each repeated ``group_id``, and for each unknown sub-plan that a group or a dependency
-    names.
+    Do the same for each repeated ``group_id``, and for each reference of a group or dependency to
+    an unknown sub-plan.
     """
     for group_id in _find_repeated([group.group_id for group in groups]):
         shape.note("groups", f"group_id `{group_id}` is used more than once")
@@ -318,11 +332,11 @@ def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[G
 
 
 def _overlaps(members: list[Subplan]) -> set[str]:
-    """Return a description of each pair of paths that are equal or of which one contains the other.
+    """Return a description of each overlap of files that two sub-plans own.
 
-    ``members`` are the sub-plans of one parallel group, which own the paths.
-
-    Each path costs one look-up per directory above it, so that thousands of files stay fast.
+    ``members`` are the sub-plans of one parallel group. Two paths overlap if they are equal or if
+    one contains the other. Each path costs one look-up per directory above it, so that thousands of
+    files stay fast.
     """
     owners: dict[tuple[str, ...], dict[int, str]] = {}
     for subplan in members:
@@ -363,13 +377,13 @@ def _group_fields(group: Group) -> dict[str, object]:
 
 
 def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str, ...]]:
-    """Check ``value``, the parsed content of ``execution_plan.yaml``.
+    """Validate ``value``, the parsed content of ``execution_plan.yaml``.
 
-    Unknown fields are ignored. Older files have no ``subplan_count`` and no ``index``: both then
-    follow from ``file: plan_<N>.md`` in the groups.
+    Unknown fields are ignored. Older files have no ``subplan_count`` and no ``index``; then both
+    are derived from ``file: plan_<N>.md`` in the groups.
 
     Returns:
-        The plan, None if and only if there are problems; and all problems, each with its place.
+        The plan, or None if there are problems; and all problems, each with its place.
     """
     shape = Shape("execution_plan.yaml")
     top = shape.mapping(value, "", required=("groups",), closed=False)

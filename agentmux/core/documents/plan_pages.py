@@ -1,4 +1,4 @@
-"""A plan as Markdown pages, for people and for the coders of its sub-plans."""
+"""Render a plan as Markdown pages, for people and for the coders of its sub-plans."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agentmux.core.documents.plan import Plan, tasks_file
 
 
 def plan_md(plan: Plan) -> str:
-    """Return ``plan.md``, the page of the whole plan: overview, groups, one line per sub-plan."""
+    """Return the text of ``plan.md``: the plan's overview, its groups, and a line per sub-plan."""
     lines = ["# Plan", "", plan.overview, "", "## Groups", ""]
     for number, group in enumerate(plan.execution.groups, start=1):
         lines.append(f"{number}. `{group.group_id}` ({group.mode.value})")
@@ -22,7 +22,7 @@ def plan_md(plan: Plan) -> str:
 
 
 def subplan_md(plan: Plan, index: int) -> str:
-    """Return the page that the coder of one sub-plan reads; the index must exist."""
+    """Return the page about one sub-plan, for its coder; the index must exist."""
     subplan = plan.subplan(index)
     sections = (
         ("Scope", subplan.scope),

@@ -1,4 +1,4 @@
-"""Reviews, nominations of reviewers, and the fix request that a failed review leads to."""
+"""Reviews, nominations of reviewers, and the fix request after a failed review."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from agentmux.core.names.words.nearest import suggestion
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"
+"""The prefix of the long names of the built-in reviewers."""
 SHORT_ROLES: Final = tuple(role.removeprefix(PREFIX) for role in REVIEWERS)
+"""The short names of the built-in reviewers, such as ``logic``."""
 DEFAULT_NOMINATIONS: Final = (REVIEWER_LOGIC,)
+"""The long names of the reviewers if the architect nominates nobody."""
 
 _FINDING_FIELDS = ("location", "issue", "severity", "recommendation")
 # Spaces between the words, but no line ends: the search stays linear in a file of empty lines.
@@ -33,7 +36,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A problem that a reviewer found, and what to do about it; all fields are free text."""
+    """A problem that a reviewer found, with a recommendation; all fields are free text."""
 
     location: str
     issue: str
@@ -43,9 +46,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One reviewer's review; a failed one has findings.
+    """A review by one reviewer; a failed review has findings.
 
-    ``role`` is the reviewer's long name, such as ``reviewer_logic``.
+    Attributes:
+        role: The reviewer's long name, such as ``reviewer_logic``.
+        commit_message: The commit message that the reviewer proposes; None if there is none.
     """
 
     role: str
@@ -55,7 +60,7 @@ class Review:
     commit_message: str | None
 
     def to_fields(self) -> dict[str, object]:
-        """Return the content of the review's file as a mapping; `check_review` reads it."""
+        """Return the content of the review's file as plain values, which `check_review` reads."""
         fields: dict[str, object] = {
             "verdict": self.verdict.value,
             "summary": self.summary,
@@ -69,15 +74,17 @@ class Review:
 
 
 def is_reviewer(role: str) -> bool:
-    """Whether ``role`` is a reviewer's name: short (``logic``) or long (``reviewer_logic``)."""
+    """Whether ``role`` is a built-in reviewer: a short (``logic``) or long name."""
     return role.removeprefix(PREFIX) in SHORT_ROLES
 
 
 def short(role: str) -> str:
-    """Return a reviewer's short name: ``logic`` for ``logic`` and for ``reviewer_logic``.
+    """Return the short name of a built-in reviewer, given its short or long name.
+
+    For example, return ``logic`` for ``logic`` and for ``reviewer_logic``.
 
     Raises:
-        UsageError: No reviewer has this name.
+        UsageError: No built-in reviewer has this name.
     """
     name = role.removeprefix(PREFIX)
     if name not in SHORT_ROLES:
@@ -90,42 +97,45 @@ def short(role: str) -> str:
 
 
 def long(role: str) -> str:
-    """Return a reviewer's long name: ``reviewer_logic`` for ``logic`` and for ``reviewer_logic``.
+    """Return the long name of a built-in reviewer, given its short or long name.
+
+    For example, return ``reviewer_logic`` for ``logic`` and for ``reviewer_logic``.
 
     Raises:
-        UsageError: No reviewer has this name.
+        UsageError: No built-in reviewer has this name.
     """
     return PREFIX + short(role)
 
 
 def label(role: str) -> str:
-    """Return how people see a reviewer: the short name of a built-in one, else the role itself."""
+    """Return a reviewer's name for people: ``role`` without the prefix of built-in reviewers."""
     return role.removeprefix(PREFIX)
 
 
 def full(role: str) -> str:
-    """Return the role that ``role`` means: the long name of a built-in reviewer, else itself."""
+    """Return the long name if ``role`` is a built-in reviewer; otherwise return ``role`` itself."""
     return long(role) if is_reviewer(role) else role
 
 
 def seat_named(text: str) -> str:
-    """Return the role or seat that a person typed, as AgentMux spells it.
+    """Return the role or seat that a person typed, in AgentMux's spelling.
 
-    For example, ``logic`` becomes ``reviewer_logic``, and ``coder_2`` becomes ``coder-2``.
+    For example, ``logic`` becomes ``reviewer_logic``, and ``coder_2`` becomes ``coder-2``. The
+    result need not exist.
     """
     name = text.replace("-", "_")
     return long(name) if is_reviewer(name) else text.replace("_", "-")
 
 
 def review_file(role: str) -> str:
-    """Return the name of the file that a reviewer leaves in the review folder."""
+    """Return the name of the file that a reviewer writes in the review folder."""
     return f"review_{label(role)}.yaml"
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
-    """Return the names that a reviewer's review file may have; the first that exists counts.
+    """Return the possible names of a reviewer's file; the first one that exists counts.
 
-    ``alone`` says whether the reviewer is the only one that is nominated.
+    ``alone`` says whether the reviewer is the only nominated one.
     """
     names = dict.fromkeys((review_file(role), f"review_{full(role)}.yaml"))
     return (*names, "review.yaml") if alone else tuple(names)
@@ -134,16 +144,18 @@ def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
 def check_review(
     value: object, role: str, *, strict: bool = True
 ) -> tuple[Review | None, tuple[str, ...]]:
-    """Check ``value``, the parsed content of a review file.
+    """Validate the parsed content of a review file.
 
     Args:
         value: Plain values, as parsed from the file.
-        role: The short or the long name of a reviewer, or a role of a pipeline of one's own.
-        strict: Whether to check every rule, as for a submission. Else only the verdict is required
-            and unknown fields are ignored, for files that an older or newer version accepted.
+        role: The short or the long name of a built-in reviewer, or a role that the configuration
+            adds.
+        strict: Whether to apply every rule, as for a submission. Otherwise only the verdict is
+            required and unknown fields are ignored, for files that an older or newer version
+            accepted.
 
     Returns:
-        The review, None if and only if there are problems; and all problems, each with its place.
+        The review, or None if there are problems; and all problems, each with its place.
     """
     shape = Shape(review_file(role))
     top = shape.mapping(
@@ -195,11 +207,11 @@ def _commit_message(top: Fields) -> str | None:
 
 
 def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check ``value``, the field ``reviewers`` in the front matter of ``architecture.md``.
+    """Validate ``value``, the field ``reviewers`` in the front matter of ``architecture.md``.
 
     Returns:
-        The long names of the nominated reviewers, in the order given, without repetitions; and all
-        problems. If nobody is nominated or there are problems, the names are
+        The long names of the nominated reviewers, in the given order and without duplicates; and
+        all problems. If nobody is nominated or there are problems, the names are
         `DEFAULT_NOMINATIONS`.
     """
     shape = Shape("architecture.md")
@@ -222,10 +234,14 @@ def _read_nomination(shape: Shape, value: object, place: str) -> str:
 
 
 def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdict | None:
-    """Return the outcome of the reviewing phase by the verdicts so far; None if it is open.
+    """Return the outcome of a review phase; None if it depends on verdicts that are missing.
 
-    One fail is a fail; a pass from every nominated reviewer is a pass. Verdicts of reviewers that
-    are not nominated do not count. Both arguments have the reviewers' long names.
+    A single fail is enough to fail; to pass, all nominated reviewers have to pass. Verdicts of
+    other reviewers do not count.
+
+    Args:
+        nominated: The long names of the nominated reviewers.
+        verdicts: The verdicts so far, by the reviewer's long name.
     """
     role_verdicts = [verdicts.get(role) for role in nominated]
     if Verdict.FAIL in role_verdicts:
@@ -234,24 +250,24 @@ def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdic
 
 
 def verdict_in(review_md_text: str) -> Verdict | None:
-    """Return the verdict in the first ``Verdict:`` line of a ``review.md``; None without one."""
+    """Return the verdict in the first ``Verdict:`` line of a ``review.md``; None if it has none."""
     match = _VERDICT_LINE.search(review_md_text)
     return Verdict(match[1].lower()) if match else None
 
 
 def overall(reviews: Iterable[Review]) -> Verdict:
-    """Return fail if any of the reviews is a fail, else pass."""
+    """Return `Verdict.FAIL` if any of the reviews fails, else `Verdict.PASS`."""
     failed = any(review.verdict is Verdict.FAIL for review in reviews)
     return Verdict.FAIL if failed else Verdict.PASS
 
 
 def commit_message(reviews: Iterable[Review]) -> str | None:
-    """Return the first commit message that a reviewer proposed; None if nobody did."""
+    """Return the first commit message that a review proposes; None if none does."""
     return next((review.commit_message for review in reviews if review.commit_message), None)
 
 
 def review_md(reviews: Sequence[Review]) -> str:
-    """Return the text of ``review.md``: the line ``Verdict:`` for all reviews, then each review."""
+    """Return the text of ``review.md``: the overall ``Verdict:`` line, then each review."""
     parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
     for review in reviews:
         head = f"## {label(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
@@ -260,7 +276,7 @@ def review_md(reviews: Sequence[Review]) -> str:
 
 
 def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
-    """Return the text of ``fix_request.md``: the findings of the failed reviews, for the coder.
+    """Return the text of ``fix_request.md`` with the findings of the failed reviews, for the coder.
 
     ``iteration`` is the number of the fix iteration.
     """
@@ -276,7 +292,10 @@ def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
 
 
 def requested_fix_md(text: str) -> str:
-    """Return the text of ``fix_request.md`` for a change that the user asked for."""
+    """Return the text of ``fix_request.md`` for a change that the user requested.
+
+    ``text`` is the user's request.
+    """
     quoted = "\n".join(f"> {line}".rstrip() for line in text.strip().split("\n"))
     return (
         "# Fix request of the user\n\n"

@@ -1,4 +1,4 @@
-"""Values that must not be published, such as those in ``.env`` files; pure."""
+"""Find and hide values that must not be published, such as those in ``.env`` files; pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEAST: Final = 8
 
 
 def values_in(text: str) -> Iterator[str]:
-    """Yield the values of a file of variables (``NAME=value``) that look as if they were secret.
+    """Yield the values in a file of variables (``NAME=value``) that seem to be secret.
 
-    A word or a number is not one, unless its name says so; nor is anything very short.
+    See `is_secret` for the rules.
     """
     for match in _LINE.finditer(text):
         value = match["value"]
@@ -34,21 +34,31 @@ def values_in(text: str) -> Iterator[str]:
 
 
 def secrets_of(environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of an environment whose names say that they are secret."""
+    """Yield the values of the environment variables whose names indicate a secret.
+
+    Values that are short or begin with ``/`` (paths) are left out.
+    """
     for name, value in environ.items():
         if _SECRET_NAME.search(name) and len(value) >= _LEAST and not value.startswith("/"):
             yield value
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether the value of a variable in a private file looks as if it were secret."""
+    """Whether the value of a variable in a private file seems to be secret.
+
+    A value seems secret if the variable's name indicates a secret and the value is not very short.
+    With another name, it must be longer and be more than a single word or number.
+    """
     if _SECRET_NAME.search(name):
         return len(value) >= _LEAST_SECRET
     return len(value) >= _LEAST and _PLAIN.fullmatch(value) is None
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """Return ``text`` with `HIDDEN` in place of each of these values; the longest ones first."""
+    """Return ``text`` with `HIDDEN` in place of each value in ``secrets``.
+
+    Longer values are replaced first, so that no part of a value that contains another one remains.
+    """
     for value in sorted(set(secrets), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     return text

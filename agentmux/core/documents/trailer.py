@@ -1,8 +1,8 @@
-"""The line by which commits of a session are known again."""
+"""The trailer by which AgentMux recognises the commits that it made for a session."""
 
 from __future__ import annotations
 
 from typing import Final
 
 TRAILER: Final = "Agentmux-Event"
-"""Its key; its value is the id of the approval under which the commit was made."""
+"""The key of the trailer; its value is the id of the approval for which the commit was made."""
