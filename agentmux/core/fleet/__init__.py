@@ -1,1 +1,1 @@
-"""The rules of the fleet: what may be submitted, who may act, how a drive ends."""
+"""The pure rules of the fleet: requests, repositories, leases, routing, statuses, the board."""

@@ -1,4 +1,7 @@
-"""The fleet as the faces show it: what `fleet list --json` says, and its words. Pure."""
+"""The fleet as the user interfaces show it, read from the JSON of `fleet list` and `fleet show`.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,12 @@ COLOURS: Final[Mapping[str, Colour]] = {
     "moved": Colour.DIM,
 }
 SHORT_ID: Final = 8
+"""How many characters of a feature's id are shown."""
 DRAINING: Final = (
     "It takes nothing more. Its worker ends when nothing runs there.",
     "To start its worker again ends that; what has begun there goes on then.",
 )
-"""What it means for a host to be drained."""
+"""What draining a host means, as lines for the user."""
 _TITLE: Final = 60
 _DECISION: Final = "decision"
 _DEAD_S: Final = f"{DEAD_LETTER}s"
@@ -40,17 +44,22 @@ _GROUPS: Final = (
 NEEDS_YOU: Final = frozenset({"to decide", "asks on its host"})
 """The names of the groups that wait for a person."""
 _SHOWN: Final = 100
-"""A group shows so many of its newest features: a fleet has done thousands in the end."""
+"""How many features, the newest ones, a group shows; a fleet may have thousands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFeature:
-    """A feature of the fleet; its attributes are those of the JSON.
+    """A feature of the fleet, with attributes from the JSON of `fleet list`.
 
     Attributes:
-        host: The name of its host; empty for none.
-        session: The name of its session; empty before it has begun.
-        asks: Whether a decision is asked for.
+        id: The uuid of the feature.
+        title: One line that says what the feature is about.
+        status: A `statuses.FleetStatus`.
+        phase: The phase of the feature's session; empty before it has begun.
+        host: The name of the host that runs the feature; empty if there is none.
+        session: The name of the feature's session; empty before it has begun.
+        reason: Why the feature has its status, for people; may be empty.
+        asks: Whether the feature waits for a decision of the user.
     """
 
     id: str
@@ -64,51 +73,56 @@ class FleetFeature:
 
     @property
     def listed_phase(self) -> str:
-        """Its phase; empty where its status says the same."""
+        """The phase for a list; empty if the status has the same name."""
         return listed_phase(self.phase, self.status)
 
     @property
     def about(self) -> str:
-        """Its title, and the reason of its status."""
+        """The feature's title, cut, with the reason for its status."""
         return about(self.title, self.reason)
 
     @property
     def kind(self) -> str:
-        """Its status, or more exactly that it is a dead letter or waits for a decision."""
+        """The status by which features are grouped.
+
+        It is `DEAD_LETTER` for a dead letter, ``decision`` if the feature waits for a decision, and
+        the feature's status otherwise.
+        """
         if self.status == "failed" and self.reason.startswith(DEAD_LETTER):
             return DEAD_LETTER
         return _DECISION if self.status == "waiting" and self.asks else self.status
 
     @property
     def can_be_retried(self) -> bool:
-        """Whether `fleet retry` would go on with it."""
+        """Whether `fleet retry` would continue the feature."""
         return self.status == "failed"
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether `fleet cancel` would stop it."""
+        """Whether `fleet cancel` would stop the feature."""
         return self.status not in ENDED
 
     @property
     def if_cancelled(self) -> tuple[str, ...]:
-        """What it means to cancel it."""
+        """What cancelling the feature means, as lines for the user."""
         stopped = "Its session is stopped, and keeps its files and conversations."
         begun = stopped if self.session else "It has not begun."
         return (begun, "It counts as failed then, and can go on.")
 
     @property
     def attach(self) -> str:
-        """The command that shows its session; empty before it has one."""
+        """The command that attaches to the feature's session; empty before there is a session."""
         return f"agentmux fleet attach {self.id[:SHORT_ID]}" if self.session else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetGroup:
-    """Features that need the same.
+    """A group of features in the same situation, such as those that wait for a decision.
 
     Attributes:
-        count: How many there are.
-        shown: The newest of them, in the order of submission.
+        name: The name of the group, for people.
+        count: How many features are in the group.
+        shown: The newest features of the group, in the order of submission.
     """
 
     name: str
@@ -117,18 +131,18 @@ class FleetGroup:
 
     @property
     def count_text(self) -> str:
-        """How many features need what."""
+        """The count with the group's name, such as ``2 to decide``."""
         is_one = self.count == 1 and self.name == _DEAD_S
         return f"{self.count} {DEAD_LETTER if is_one else self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetBoard:
-    """The fleet at one moment.
+    """The state of the fleet at one moment.
 
     Attributes:
-        features: In the order of submission.
-        hosts: In the order of their names.
+        features: All features, in the order of submission.
+        hosts: All hosts, in the order of their names.
     """
 
     features: tuple[FleetFeature, ...]
@@ -136,7 +150,7 @@ class FleetBoard:
 
     @property
     def groups(self) -> Iterator[FleetGroup]:
-        """The features by what they need: what waits for a person comes first."""
+        """The non-empty groups of features; those that wait for a person come first."""
         for name, statuses in _GROUPS:
             features = tuple(each for each in self.features if each.kind in statuses)
             if features:
@@ -145,12 +159,14 @@ class FleetBoard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetQuestion:
-    """What is to be decided on a feature, as `fleet show --json` says it.
+    """The decision that a feature waits for, from the JSON of `fleet show`.
 
     Attributes:
-        digest: Of what is shown; empty where it cannot be decided now.
-        obstacle: Why it cannot be approved now; empty for nothing.
-        lines: What an approval would do.
+        feature: The feature.
+        digest: The digest of what the user sees, which the decision must repeat; empty if nothing
+            can be decided now.
+        obstacle: Why the feature cannot be approved now; empty if nothing prevents it.
+        lines: What an approval would do, as lines for the user.
     """
 
     feature: FleetFeature
@@ -160,23 +176,23 @@ class FleetQuestion:
 
     @property
     def block_reason(self) -> str:
-        """Why nothing can be decided now, in words."""
+        """Why nothing can be decided now, for people."""
         return self.obstacle or "nothing is to be decided now"
 
 
 def listed_phase(phase: str, status: str) -> str:
-    """Return the phase of a feature as lists have it: empty where its status says the same."""
+    """Return the phase of a feature for a list; empty if its status has the same name."""
     return "" if phase == status else phase
 
 
 def about(title: str, reason: str) -> str:
-    """Return the title of a feature, cut, and why it has its status."""
+    """Return the title of a feature, cut, followed by the reason for its status, if any."""
     cut = title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
     return printable(f"{cut} ({reason})" if reason else cut)
 
 
 def host_words(host: HostFacts) -> str:
-    """Return the line of a host."""
+    """Return one line that describes a host: its name, state, and number of slots taken."""
     state = "drains" if host.draining else "runs"
     if not host.running:
         state = "has ended"
@@ -188,10 +204,10 @@ def host_words(host: HostFacts) -> str:
 
 
 def board_of(found: Mapping[str, Any]) -> FleetBoard:
-    """Return what the JSON of `fleet list` says.
+    """Return the board from ``found``, the parsed JSON of `fleet list`.
 
     Raises:
-        LookupError, TypeError, ValueError: It is not that.
+        LookupError, TypeError, ValueError: ``found`` is not the JSON of `fleet list`.
     """
     hosts = tuple(
         HostFacts(
@@ -209,10 +225,10 @@ def board_of(found: Mapping[str, Any]) -> FleetBoard:
 
 
 def question_of(found: Mapping[str, Any]) -> FleetQuestion:
-    """Return what the JSON of `fleet show` says.
+    """Return the question to the user from ``found``, the parsed JSON of `fleet show`.
 
     Raises:
-        LookupError, TypeError, ValueError: It is not that.
+        LookupError, TypeError, ValueError: ``found`` is not the JSON of `fleet show`.
     """
     asked = found["question"] or {}
     return FleetQuestion(

@@ -1,7 +1,7 @@
-"""What is submitted to the fleet: a feature or an issue, and what ``start`` takes. Pure.
+"""The request with which a user submits a feature or an issue to the fleet. Pure.
 
-A request is checked where it is submitted, and again on the host that runs it: in between it was in
-a database that others can write.
+A request is validated where it is submitted, and again on the host that runs it, because others can
+write to the database in between.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from agentmux.core.names.statuses import WAYS
 from agentmux.errors import UsageError
 
 FEATURE_MAX: Final = 1_000_000
+"""The longest text of a feature, in bytes of UTF-8."""
 PRIORITIES: Final = (1, 1000)
-"""The most and the least urgent priority."""
+"""The most urgent and the least urgent priority."""
 NORMAL: Final = 100
+"""The default priority."""
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/@-]{0,127}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:=-]{0,199}")
 _REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@{}^~+-]{0,199}")
@@ -40,20 +42,25 @@ _FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRequest:
-    """One feature for the fleet.
+    """A request to build one feature in the fleet.
 
     Attributes:
-        repo: An absolute path, or a URL.
-        feature: What to build; may be empty beside an issue.
-        issue: The number or URL of the issue that says what to build; empty for none.
-        key: Submitted twice with the same key, a feature is submitted once; empty for none.
-        host: The name of the host that has to run it; empty for any.
-        priority: From 1 (first) to 1000.
-        pipeline: The name of its pipeline; empty: as configured on the host.
-        agent: The agent of every role that ``roles`` does not name; empty: as configured.
-        roles: Words like ``ROLE=AGENT[:MODEL]``.
-        base: What its worktree begins on; empty: as configured, or a clone's default branch.
-        then: What its approval does, if that does not say; empty: as configured.
+        repo: The repository: an absolute path, or a URL.
+        feature: What to build; may be empty if there is an issue.
+        issue: The number or URL of the issue that says what to build; empty if there is none.
+        key: An idempotency key: a second request with the same key does not add a second feature.
+            Empty if there is none.
+        host: The name of the host that has to run the feature; empty for any host.
+        priority: The priority, from 1 (first) to 1000.
+        pipeline: The name of the pipeline; empty means as configured on the host.
+        agent: The agent of every role that ``roles`` does not name; empty means as configured.
+        roles: The agents of single roles, each as ``ROLE=AGENT[:MODEL]``.
+        base: The commit, branch or tag from which the worktree is created; empty means as
+            configured, or the default branch of a clone.
+        then: What happens to the result after an approval that does not say so itself: one of
+            `statuses.WAYS`. Empty means as configured.
+        comments: Whether the comments of the issue are part of the text.
+        product_manager: Whether a product manager writes requirements first.
     """
 
     repo: str
@@ -72,16 +79,16 @@ class FleetRequest:
 
     @property
     def title(self) -> str:
-        """One line that says what it is about."""
+        """The first line of the feature's text, or the issue if there is no text."""
         first = " ".join(self.feature.strip().partition("\n")[0].split())
         return first or f"issue {self.issue}"
 
 
 def require_request(request: FleetRequest) -> FleetRequest:
-    """Return the request if all of it has the right form.
+    """Return the request unchanged if every field is valid.
 
     Raises:
-        UsageError: The first thing that has not.
+        UsageError: A field is invalid; the error names the first one.
     """
     require_repository(request.repo)
     problem = next(chain(_text_problems(request), _word_problems(request)), None)
@@ -115,7 +122,7 @@ def _word_problems(request: FleetRequest) -> Iterator[str]:
 
 
 def to_fields(request: FleetRequest) -> dict[str, object]:
-    """Return a request as plain values, without what is as usual."""
+    """Return a request as plain values that ``json`` can write, without fields at their default."""
     plain = {each.name: getattr(request, each.name) for each in fields(FleetRequest)}
     plain["roles"] = [*request.roles]
     return {key: value for key, value in plain.items() if key == "repo" or value != _usual(key)}
@@ -127,10 +134,10 @@ def _usual(name: str) -> object:
 
 
 def from_fields(given: Json) -> FleetRequest:
-    """Return the request that `to_fields` made plain values of, checked.
+    """Return the request from plain values that `to_fields` made, after validating it.
 
     Raises:
-        UsageError: These values are no request.
+        UsageError: ``given`` is not a valid request.
     """
     known = {each.name for each in fields(FleetRequest)}
     unknown = sorted(set(given) - known)
@@ -150,7 +157,7 @@ def from_fields(given: Json) -> FleetRequest:
 
 
 def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:
-    """Return the names of what differs between two requests, with both values, one text each."""
+    """Return a text for each field that differs between two requests, with both values."""
     differences = []
     for each in fields(FleetRequest):
         before, after = getattr(old, each.name), getattr(new, each.name)
@@ -167,10 +174,16 @@ def _short(value: object) -> str:
 
 
 def session_slug(feature_id: str, request: FleetRequest, epoch: int) -> str:
-    """Return the name of a feature's session; it follows from the feature alone.
+    """Return the name of the session of a feature.
 
-    So a worker that was killed while it started the session finds it again. A feature that begins
-    anew, in another epoch, has another session.
+    Equal arguments give the same name, so that a worker that was killed while it started the
+    session finds the session again. A feature that starts over has another epoch, and so another
+    session.
+
+    Args:
+        feature_id: The uuid of the feature.
+        request: The request of the feature.
+        epoch: How often the feature has been given to a host, from 1.
     """
     tail = feature_id.replace("-", "")[:8] + (f"-{epoch}" if epoch > 1 else "")
     room = layout.SLUG_MAX - len(tail) - 1

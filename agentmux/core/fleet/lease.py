@@ -1,7 +1,7 @@
 """The lease of a session that a fleet runs: until when its orchestrator may act. Pure.
 
-The worker of the host renews it in the session's directory. A session without a lease belongs to no
-fleet, and always may act.
+It is a file in the session's directory that the host's worker renews. A session without this file
+does not belong to a fleet and may always act.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from agentmux.core.codec.times import time_of
 from agentmux.errors import BlockedError
 
 NAME: Final = "lease"
-"""The file's name in the session's directory."""
+"""The name of the lease file in the session's directory."""
 MAX: Final = 4096
-"""The most bytes of the file."""
+"""The largest lease file, in bytes."""
 
 LAPSED: Final = (
     "the fleet's worker on this host has not renewed the lease of this session:"
     " it prompts, commits, pushes and opens nothing"
 )
-"""What a session says whose lease has lapsed."""
+"""The problem that a session reports when its lease has lapsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Until when a session may act.
+    """The time until which a session may act: only before both ``until`` and ``until_s``.
 
     Attributes:
-        epoch: How often the feature has been given to a host; only the newest one counts.
-        until: The session acts before this time, by the clock of its own host.
-        until_s: And before this time of the host's monotonic clock, which nobody can set. That one
-            may stand still while the host is suspended, and the other one does not.
+        epoch: How often the feature has been given to a host; only the newest epoch is valid.
+        until: The end of the lease by the host's wall clock, which goes on while the host is
+            suspended.
+        until_s: The end of the lease by the host's monotonic clock, in seconds. Nobody can set this
+            clock, but it may stop while the host is suspended.
     """
 
     epoch: int
@@ -42,13 +43,13 @@ class Lease:
     until_s: float
 
     def encode(self) -> str:
-        """Return the content of the file."""
+        """Return the content of the lease file, which `decode` reads."""
         at = self.until.astimezone(UTC).isoformat(timespec="milliseconds")
         return json.dumps({"epoch": self.epoch, "until": at, "until_s": self.until_s}) + "\n"
 
 
 def decode(data: bytes) -> Lease | None:
-    """Return the lease in a file; None if the content is no lease."""
+    """Return the lease in ``data``, the content of a lease file; None if it is not valid."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
@@ -62,7 +63,7 @@ def decode(data: bytes) -> Lease | None:
 
 
 class LeaseLapsedError(BlockedError):
-    """The session's lease has lapsed, so it must not act."""
+    """The session must not act because its lease has lapsed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -73,17 +74,17 @@ class LeaseLapsedError(BlockedError):
 
 
 def require_lease(data: bytes, now: datetime, monotonic_s: float) -> None:
-    """Check that a session may act.
+    """Raise an error unless the session may act.
 
     Args:
-        data: The content of its lease file.
-        now: The present time.
-        monotonic_s: The present time of the host's monotonic clock.
+        data: The content of the session's lease file.
+        now: The current time, with its time zone.
+        monotonic_s: The current time of the host's monotonic clock, in seconds.
 
     Raises:
-        LeaseLapsedError: It may not. A file that holds no lease counts as one that has lapsed.
+        LeaseLapsedError: The lease has lapsed, or ``data`` is not a valid lease.
     """
     lease = decode(data)
     holds = lease is not None and now < lease.until and monotonic_s < lease.until_s
-    if not holds:  # nor does a time that is no number
+    if not holds:  # also if `until_s` is NaN
         raise LeaseLapsedError

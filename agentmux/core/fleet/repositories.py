@@ -1,4 +1,4 @@
-"""Which repositories a worker may run: those that its user's configuration names. Pure."""
+"""Names of repositories, and which of them the configuration allows a worker to use. Pure."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ _LONGEST: Final = 1000
 
 
 def is_url(repository: str) -> bool:
-    """Return whether a repository is named as git names one elsewhere, not by a path.
+    """Return whether git would take ``repository`` as a URL, not as a local path.
 
-    That is ``scheme://…`` or ``host:path``, as git reads them: a path with a colon in its first
-    part is written ``./a:b``. `require_repository` says whether the URL is sound.
+    A URL is ``scheme://…`` or ``host:path``; a path whose first part contains a colon must be
+    written as ``./a:b``. The URL may still be invalid; see `require_repository`.
     """
     return _LOOKS_LIKE_URL.match(repository) is not None
 
 
 def require_repository(text: str) -> str:
-    """Return ``text`` if it names a repository: an absolute path without ``..``, or a URL.
+    """Return ``text`` unchanged if it is a valid name of a repository.
 
-    A URL with a password is refused: everybody who can read the fleet would read it.
+    Valid names are absolute, normalised paths without ``..``, and URLs. A URL with a password is
+    refused, because everybody with access to the fleet could read it.
 
     Raises:
-        UsageError: It does not.
+        UsageError: ``text`` is not a valid name.
     """
     plain = len(text) <= _LONGEST and text.isprintable()
     if plain and text.startswith("/") and text == str(PurePosixPath(text)) and not _climbs(text):
@@ -55,9 +56,12 @@ def _climbs(text: str) -> bool:
 
 
 def is_allowed(repository: str, allowed: Iterable[str]) -> bool:
-    """Return whether an entry of ``fleet.repos`` allows a repository.
+    """Return whether the setting ``fleet.repos`` allows a repository.
 
-    An entry is a path or a URL; each ``*`` in it stands for any characters but ``/``.
+    Args:
+        repository: The path or URL of the repository.
+        allowed: The entries of the setting: paths or URLs. A ``*`` in an entry matches any
+            characters except ``/``.
     """
     return any(_pattern(each).fullmatch(repository) for each in allowed)
 
@@ -68,7 +72,7 @@ def _pattern(entry: str) -> re.Pattern[str]:
 
 
 def clone_name(url: str) -> str:
-    """Return the name of the folder that a host clones ``url`` into; it follows from the URL."""
+    """Return the name of the folder into which a host clones ``url``, unique for each URL."""
     digest = hashlib.sha256(url.encode()).hexdigest()[:12]
     last = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
     return f"{layout.slug(last)}-{digest}"

@@ -1,4 +1,8 @@
-"""What a session's status means to the fleet: whether to follow it on, and what to note. Pure."""
+"""What the status of a session means for its feature in the fleet. Pure.
+
+A *drive* is one period in which a worker runs the session of a feature and follows its status. It
+ends with an `Outcome`.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +28,17 @@ class FleetStatus(StrEnum):
 
 
 AT_REST: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED})
-"""The statuses of features that hold no slot, and that go on."""
+"""The statuses of features that occupy no slot but will go on."""
 ENDED: Final = frozenset({FleetStatus.DONE, FleetStatus.FAILED, FleetStatus.MOVED})
+"""The statuses of features that the fleet no longer works on."""
 
 DEAD_AFTER: Final = 5
-"""So many drives that added nothing to the journal are a dead letter."""
+"""A feature becomes a dead letter after this number of drives without progress."""
 DEAD_LETTER: Final = "dead letter"
-"""How the reason of such a feature begins."""
+"""The beginning of the reason of a feature that is a dead letter: failed, and not tried again."""
 
 SETTLE_S: Final = 10.0
-"""A problem of a session that is gone again after this time needs nobody."""
+"""How long, in seconds, a session must ask for a person before the fleet acts on it."""
 
 _AT_WORK: Final = frozenset(
     {
@@ -44,7 +49,7 @@ _AT_WORK: Final = frozenset(
     }
 )
 _ASKING: Final = frozenset({SessionStatus.WAITING, SessionStatus.STALLED})
-"""The statuses of sessions in which something asks for a person on their host."""
+"""The statuses of sessions that need a person on their host."""
 
 _OUTCOMES: Final[Mapping[SessionStatus, tuple[FleetStatus, str]]] = {
     SessionStatus.DECISION: (FleetStatus.WAITING, ""),
@@ -59,7 +64,10 @@ _OUTCOMES: Final[Mapping[SessionStatus, tuple[FleetStatus, str]]] = {
     SessionStatus.DONE: (FleetStatus.DONE, ""),
     SessionStatus.MOVED: (FleetStatus.MOVED, "its session was exported to another host"),
 }
-"""How a drive ends at each other status, and why where the session names no problem."""
+"""How a drive ends at each other status: the feature's status, and the reason.
+
+The reason applies if the session reports no problem.
+"""
 
 _BOOKKEEPING: Final = frozenset(
     {
@@ -73,7 +81,7 @@ _BOOKKEEPING: Final = frozenset(
         "checkpoint_taken",
     }
 )
-"""The kinds of lines that each start of an orchestrator adds; they are no progress."""
+"""The kinds of journal lines that every start of an orchestrator adds, without any progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +89,8 @@ class Outcome:
     """How a drive ends.
 
     Attributes:
-        status: The status of the feature from now on; ``running``: another drive goes on at once.
-        reason: Why, in words; empty where the status says it all.
+        status: The feature's new status; with ``running``, another drive begins at once.
+        reason: Why, for people; empty if the status needs no explanation.
     """
 
     status: FleetStatus
@@ -90,23 +98,28 @@ class Outcome:
 
 
 def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | None:
-    """Return how a drive ends that sees this status of its session; None to follow it on.
+    """Return the outcome with which the fleet stops following a session that has this status.
+
+    None if the fleet should keep following the session.
 
     Args:
         status: The status of the session.
-        since_s: For how long it has had this status.
-        problem: The first problem of the session, in words; empty for none.
+        since_s: How long, in seconds, the session has had this status.
+        problem: The first problem that the session reports, for people; empty if there is none.
     """
     if status in _AT_WORK or (status in _ASKING and (since_s < SETTLE_S or problem == LAPSED)):
         return None
     fleet_status, usual = _OUTCOMES[status]
-    # What is done has no problem any more: only its tmux session may still be there for a moment.
+    # A problem of a session that is done does not matter: its tmux session is about to end.
     told = "" if problem == LAPSED or status is SessionStatus.DONE else problem
     return Outcome(status=fleet_status, reason=told or usual)
 
 
 def progress(kinds: Iterable[str]) -> int:
-    """Return how many of these kinds of journal lines are work, not merely starts and stops."""
+    """Return how many lines of a journal show progress, not merely starts and stops.
+
+    ``kinds`` are the kinds of the journal's lines.
+    """
     return sum(kind not in _BOOKKEEPING for kind in kinds)
 
 
