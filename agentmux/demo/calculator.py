@@ -1,4 +1,8 @@
-"""The small calculator on which the demo works: what it begins with, and what agents add."""
+"""The files of the demo's project, a small calculator: those it begins with, those agents add.
+
+Each constant is the content of a file: ``X`` of a module, ``TEST_X`` of its test. ``X_MENDED`` and
+``TEST_X_MENDED`` are the same files after the mistake in ``X`` was corrected.
+"""
 
 from __future__ import annotations
 
@@ -194,9 +198,15 @@ BEGINNING: Final = {
     "tests/test_total.py": TEST_TOTAL,
     ".gitignore": "__pycache__/\n",
 }
-"""The files of the first commit, by path."""
+"""The content of each file in the project's first commit, by path."""
 
 
 def files_of(name: str, code: str, test: str) -> dict[str, str]:
-    """Return the files of one function, by path."""
+    """Return the content of a function's module and of its test, by path.
+
+    Args:
+        name: The function's name.
+        code: The content of the module.
+        test: The content of the test.
+    """
     return {f"calc/{name}.py": code, f"tests/test_{name}.py": test}

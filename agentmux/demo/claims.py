@@ -1,6 +1,6 @@
-"""Checks, with the session's journal and the agents' own trace, what the demo promises. Pure.
+"""Checks the demo's promises against the session's journal and the agents' own trace. Pure.
 
-It promises that a crash and a resume lose nothing, and that nothing is done twice.
+The demo promises that a crash and a resume lose nothing, and that nothing is done twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.demo.follower import JournalStep
 
 INTERRUPTED: Final = "coder-2"
+"""The seat whose agent is working when the tmux server is killed."""
 FINISHED: Final = "coder-1"
+"""The seat whose agent is done when the tmux server is killed."""
 
 # How often each signal must be accepted. The first failing verdict ends a review, so the verdict of
 # the other reviewer may be missing: 1 or 2.
@@ -40,11 +42,11 @@ _ACCEPTED: Final = "-> 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One promise of the demo.
+    """The result of checking one promise of the demo.
 
     Attributes:
         holds: Whether the promise was kept.
-        text: The promise, or what went wrong, in words.
+        text: What was found, in words.
     """
 
     holds: bool
@@ -58,8 +60,8 @@ class Span:
     Attributes:
         phase: The phase.
         iteration: The iteration in which the session was in that phase.
-        start: When the session entered the phase, in Unix time.
-        end: When it left the phase, in Unix time.
+        start: When the session entered the phase, in seconds of Unix time.
+        end: When the session left the phase, in seconds of Unix time.
     """
 
     phase: str
@@ -74,9 +76,9 @@ class TraceLine:
 
     Attributes:
         seat: The agent's seat.
-        launch: Id of the agent's launch.
-        did: ``prompted``, ``wrote``, ``signalled`` and the like.
-        what: The prompt, the paths, or the command with its exit status.
+        launch: The id of the agent's launch.
+        did: The action: ``prompted``, ``wrote``, ``signalled`` and others.
+        what: The prompt, the paths written, or the command with its exit status.
     """
 
     seat: str
@@ -86,7 +88,7 @@ class TraceLine:
 
 
 def read_trace(text: str) -> tuple[TraceLine, ...]:
-    """Return the lines of the agents' trace file; skip an incomplete last line."""
+    """Parse the content of the agents' trace file; ignore an incomplete last line."""
     whole, _, _ = text.rpartition("\n")
     return tuple(_work(json.loads(line)) for line in whole.splitlines())
 
@@ -101,9 +103,9 @@ def _work(fields: Mapping[str, Any]) -> TraceLine:
 
 
 def spans(steps: Sequence[JournalStep]) -> tuple[Span, ...]:
-    """Return the times that the session spent in each phase, in order.
+    """Return one span for each time the session was in a phase, in order.
 
-    A phase that the session has not left yet is missing.
+    The phase that the session is in now is left out.
     """
     return tuple(_spans(steps))
 
@@ -120,7 +122,7 @@ def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
 
 
 def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Claim, ...]:
-    """Check that nothing was lost and nothing was done twice; return one claim for each check.
+    """Check that nothing was lost and nothing was done twice; return the result of each check.
 
     Args:
         steps: All events of the session, in order.
@@ -160,7 +162,7 @@ def _signals_once(steps: Sequence[JournalStep]) -> Claim:
 
 
 def _signals(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
-    """Return the steps whose event is a signal or a decision that was accepted."""
+    """Return the steps of accepted signals and decisions."""
     known = events.SIGNALS | events.USER_DECISIONS
     return (step for step in steps if step.event.fact.kind in known and step.accepted)
 
@@ -168,8 +170,8 @@ def _signals(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
 def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
     """Check the agents' trace against the journal.
 
-    Every signal in the trace must be accepted and be in the journal. The trace may lack a signal of
-    the journal: an agent can be ended before it writes into the trace.
+    Every signal in the trace must have been accepted, and must be in the journal. The journal may
+    have signals that the trace lacks, because an agent can end before it writes to the trace.
     """
     noted = [work for work in trace if work.did == "signalled"]
     given = Counter(work.launch for work in noted)

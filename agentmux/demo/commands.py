@@ -1,4 +1,4 @@
-"""Runs commands in a home of the demo as a user would, and shows them."""
+"""Runs ``agentmux`` commands in a demo home, and prints the commands and their output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import program
 
 DEADLINE_S: Final = 30.0
-"""How many seconds each wait of the demo may last. On an idle machine the whole demo takes less."""
+"""How many seconds one wait of the demo may take. On an idle machine, the whole demo takes less."""
 
 
 class DemoError(AgentmuxError):
@@ -23,18 +23,18 @@ class DemoError(AgentmuxError):
 
 
 class DemoCommands:
-    """The commands of one home."""
+    """Runs ``agentmux`` commands with the environment of one demo home."""
 
     def __init__(
         self, home: DemoHome, folder: Path, screen: DemoScreen, *, prompt: str = ""
     ) -> None:
-        """Run nothing yet.
+        """Set where the commands run. No command is run yet.
 
         Args:
-            home: Whose environment the commands have.
-            folder: Where they run.
-            screen: Where they are shown.
-            prompt: What is shown before the ``$`` of each command.
+            home: The home whose environment the commands get.
+            folder: The working directory of the commands.
+            screen: Prints the commands and their output.
+            prompt: The text to print before the ``$`` in front of each command.
         """
         self._home, self._folder, self._screen, self._prompt = home, folder, screen, prompt
 
@@ -45,16 +45,16 @@ class DemoCommands:
         shown: bool = True,
         deadline_s: float = DEADLINE_S,
     ) -> str:
-        """Run one agentmux command to its end.
+        """Run one ``agentmux`` command until it ends.
 
         Args:
-            words: The command line after ``agentmux``.
+            words: The arguments after ``agentmux``.
             announced: Whether to print the command itself.
-            shown: Whether to print what the command writes to stdout.
-            deadline_s: How many seconds it may take.
+            shown: Whether to print the command's stdout; it is always printed if the command fails.
+            deadline_s: The most seconds that the command may take.
 
         Returns:
-            What the command wrote to stdout.
+            The command's stdout.
 
         Raises:
             DemoError: The command failed, or took too long.
@@ -79,9 +79,16 @@ class DemoCommands:
         return out
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start one agentmux command that goes on, and print it; the caller reads its stderr.
+        """Start one ``agentmux`` command in the background, and print the command.
 
-        It is in a process session of its own, so that Ctrl-C is the demo's alone.
+        The command runs in its own process session, so that Ctrl-C reaches only the demo. Its
+        stdout is discarded.
+
+        Args:
+            words: The arguments after ``agentmux``.
+
+        Returns:
+            The process. The caller has to read its stderr.
         """
         self.announce(words)
         return subprocess.Popen(
@@ -96,10 +103,10 @@ class DemoCommands:
         )
 
     def announce(self, words: Iterable[str]) -> None:
-        """Print a command as a heading."""
+        """Print an ``agentmux`` command as a heading; ``words`` are its arguments."""
         self._screen.head(f"{self._prompt}$ agentmux {shlex.join(words)}")
 
 
 def argv(words: Iterable[str]) -> list[str]:
-    """Return the command line of ``agentmux`` with these words."""
+    """Return the command line that runs ``agentmux`` with the arguments ``words``."""
     return [*program(), *words]

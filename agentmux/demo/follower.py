@@ -1,4 +1,4 @@
-"""Follows the journal of a running session: reads its events, and can wait for a condition."""
+"""Follows the journal of a running session: reads new events, and waits for a condition."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JournalStep:
         event: The event.
         before: The state before the event.
         after: The state after the event.
-        accepted: False for a signal or decision that was ignored.
+        accepted: False if the event is a signal or decision that was ignored; else True.
     """
 
     event: Event
@@ -42,7 +42,7 @@ class JournalStep:
 
     @property
     def at(self) -> float:
-        """Return when the event happened, in Unix time."""
+        """When the event happened, in seconds of Unix time."""
         return datetime.fromisoformat(self.event.at).timestamp()
 
 
@@ -50,17 +50,17 @@ class Follower:
     """Reads a session's journal while it grows; never writes to the session.
 
     Attributes:
-        path: Directory of the session.
-        steps: All events that were read so far.
-        state: The state after these events.
+        path: The session's directory.
+        steps: All events that were read so far, in order.
+        state: The session's state after these events.
     """
 
     def __init__(self, path: Path, tell: Callable[[JournalStep], None]) -> None:
-        """Follow a session.
+        """Prepare to follow a session. Nothing is read yet.
 
         Args:
-            path: Directory of the session.
-            tell: Called once with each event, in order.
+            path: The session's directory.
+            tell: A function that is called with each new event, in order.
         """
         self.path = path
         self.steps: list[JournalStep] = []
@@ -82,12 +82,12 @@ class Follower:
         """Read events until ``condition`` is true.
 
         Args:
-            condition: Checked after each change in the session's directory.
-            what: What is waited for, for messages.
+            condition: A function that is called after each change in the session's directory.
+            what: Describes the condition in error messages.
             deadline_s: How many seconds to wait at most.
 
         Raises:
-            TimedOutError: The condition was not true in time.
+            TimedOutError: The condition did not become true in time.
             AgentmuxError: The session failed.
         """
         deadline = time.monotonic() + deadline_s
@@ -107,7 +107,7 @@ class Follower:
 
 
 def describe(step: JournalStep) -> str | None:
-    """Return in words what an event means for the user; None if the user need not know."""
+    """Return a description of an event for the user; None if the user need not know about it."""
     fact = step.event.fact
     match fact:
         case events.AgentLaunched():

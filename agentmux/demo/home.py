@@ -1,4 +1,4 @@
-"""The private places of the demo: homes that share no folder and no tmux server with the user."""
+"""The demo's homes: home directories that share no folder and no tmux server with the user."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 
 TRACE: Final = "demo_trace.jsonl"
-"""The file into which the agents write what they do, relative to the session's directory."""
+"""The path of the agents' trace file, relative to the session's directory."""
 
 SOCKET_NAME: Final = "demo"
+"""The name of the tmux socket in each home."""
 MARK: Final = "AGENTMUX_DEMO_HOME"
-"""An environment variable that every process of the demo has; its value is different in each run of
-the demo."""
+"""The environment variable by which the demo finds its processes.
+
+Each home has its own value, which is also the folder of the offline agent's conversations.
+"""
 _LIMIT_S: Final = 60.0
 _FOLDERS: Final = ("home", "config", "state", "data", "cache", "tmux", "tmp")
 
-# Variables of another session's pane, in which the demo may have been started; they are removed.
+# Variables of a session in whose pane the demo may have been started; they are removed.
 _PANE: Final = (
     *("SESSION_DIR", "SESSION_ID", "LAUNCH_ID", "ROLE", "SEAT", "CYCLE", "ITERATION", "SUBPLAN"),
     *("TOPIC", "LEARN"),
@@ -36,12 +39,12 @@ _FOREIGN_PREFIXES: Final = ("AGENTMUX_DEMO_", "GIT_", "XDG_")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoHome:
-    """A home of the demo; it shares no folder and no tmux server with the user.
+    """A home directory for the demo; it shares no folder and no tmux server with the user.
 
     Attributes:
-        folder: It contains all folders of this home.
-        environment: Environment of every command in this home.
-        socket: Socket of the home's own tmux server.
+        folder: The folder that contains everything of this home.
+        environment: The environment variables of every command in this home.
+        socket: The socket path of the home's own tmux server.
     """
 
     folder: Path
@@ -50,19 +53,19 @@ class DemoHome:
 
     @property
     def mark(self) -> str:
-        """Return the ``NAME=value`` that every process of this home has in its environment."""
+        """The environment entry ``NAME=value`` by which processes of this home are recognized."""
         return f"{MARK}={self.environment[MARK]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Where a demo plays.
+    """The files and folders that a demo runs with.
 
     Attributes:
-        root: Temporary folder that contains everything of the demo.
-        project: The git repository in which the demo's person works.
-        homes: The homes: that of the person first.
-        look: The commands with which to look around in the project of a demo that was kept.
+        root: The temporary folder that contains everything of the demo.
+        project: The git repository in which the demo's user works.
+        homes: The demo's homes; the first one belongs to the demo's user.
+        look: Shell commands, to be shown to the real user, that inspect a demo that was kept.
     """
 
     root: Path
@@ -72,17 +75,18 @@ class Scene:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The environment of the person's commands."""
+        """The environment variables of commands that the demo's user runs."""
         return self.homes[0].environment
 
 
 def make_home(folder: Path, environ: Mapping[str, str], argv0: Path) -> DemoHome:
-    """Create the folders of a home.
+    """Create the folders of a home in ``folder``.
 
     Args:
-        folder: Absolute, without symbolic links; it exists.
-        environ: The user's environment; the home's copy of it names private folders.
-        argv0: Path of this program; the offline agent's program may be in the same folder.
+        folder: An existing folder, as an absolute path without symbolic links.
+        environ: The user's environment variables; the home gets a copy that names its own folders.
+        argv0: The path of this program. If the offline agent's program is in the same folder, that
+            folder is added to ``PATH``.
 
     Raises:
         MissingError: ``folder`` is too long for a tmux socket.
@@ -112,7 +116,7 @@ def _environment(
     return {
         **kept,
         "PATH": os.pathsep.join([*path, environ.get("PATH", os.defpath)]),
-        # The user's tmux.conf and git configuration are not read …
+        # With these two, the user's tmux.conf and git configuration are not read …
         "HOME": str(private["home"]),
         "GIT_CONFIG_NOSYSTEM": "1",
         # … but a package that is installed for this user is still found.
@@ -122,7 +126,7 @@ def _environment(
         "XDG_DATA_HOME": str(private["data"]),
         "XDG_CACHE_HOME": str(private["cache"]),
         "TMUX_TMPDIR": str(private["tmux"]),
-        # A process that is killed at the end leaves its temporary files.
+        # So temporary files that a killed process leaves are deleted with the demo.
         "TMPDIR": str(private["tmp"]),
         MARK: str(folder / "data" / "demo-agent"),
         "AGENTMUX_DEMO_TRACE": TRACE,
@@ -134,15 +138,15 @@ def _environment(
 
 
 def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
-    """Run git in the project; return what it writes to stdout.
+    """Run a git command in the project, and return its stdout.
 
     Args:
-        project: Directory of the project.
-        environment: Environment of the command.
-        words: The command line after ``git``.
+        project: The project's folder.
+        environment: The environment variables of the command.
+        words: The arguments after ``git``.
 
     Raises:
-        MissingError: git is missing or fails.
+        MissingError: git is not installed, or the command failed.
     """
     try:
         done = Child(argv=["git", *words], cwd=project, env=environment, limit_s=_LIMIT_S).run()
@@ -160,7 +164,7 @@ def run_tests(scene: Scene) -> tuple[bool, str]:
     """Run the tests of the scene's project.
 
     Returns:
-        Whether they pass, and how many tests ran, in words; if none ran, the error output.
+        Whether the tests pass; and how many ran, in words, or the error output if none ran.
     """
     done = Child(
         argv=[sys.executable, "-B", "-m", "unittest", "-q"],
@@ -174,9 +178,9 @@ def run_tests(scene: Scene) -> tuple[bool, str]:
 
 
 def write_environment(scene: Scene) -> Path:
-    """Write a shell script that gives a shell the demo's environment; return the script's path.
+    """Write a shell script that sets the environment of the demo's user, and return its path.
 
-    With it, a user can look at a demo that was kept.
+    The real user can source it to look at a demo that was kept.
     """
     names = ("HOME", "PYTHONUSERBASE", "TMUX_TMPDIR", "PATH")
     chosen = {
@@ -192,6 +196,6 @@ def write_environment(scene: Scene) -> Path:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file; create its folder if it is missing."""
+    """Write ``text`` to a file; create its folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

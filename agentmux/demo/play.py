@@ -35,12 +35,19 @@ from agentmux.errors import ExitCode
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Run the demo; see `perform`."""
+    """Run the demo, and return its exit code.
+
+    Args:
+        keep: Keep the demo's folder and processes at the end.
+
+    Raises:
+        AgentmuxError: The demo could not be finished or cleaned up.
+    """
     return perform(make_project, lambda scene, screen: Play(scene, screen).all(), keep=keep)
 
 
 class Play:
-    """The steps of the demo. Each one waits for an event, never for a fixed time."""
+    """Runs the steps of the demo. Each step waits for an event, never for a fixed time."""
 
     def __init__(self, demo: Scene, screen: DemoScreen) -> None:
         self._demo = demo
@@ -74,7 +81,7 @@ class Play:
         """Kill the tmux server while one coder is done and the other one is working.
 
         Returns:
-            When the server was killed, in Unix time.
+            When the server was killed, in seconds of Unix time.
         """
         follower.until(
             lambda: _is_middle(follower.state),
@@ -97,12 +104,12 @@ class Play:
         follower.look()
 
     def _reach(self, follower: Follower, goal: str, is_there: Callable[[], bool]) -> None:
-        """Run ``agentmux wait`` while printing what happens in the session.
+        """Run ``agentmux wait`` until it ends, and print the session's events meanwhile.
 
         Args:
             follower: Follows the session.
-            goal: What ``agentmux wait --for`` waits for.
-            is_there: Returns whether the session's state has reached the goal.
+            goal: The value for ``agentmux wait --for``.
+            is_there: Returns whether the session has reached the goal, judged by its journal.
 
         Raises:
             DemoError: ``agentmux wait`` failed.

@@ -1,4 +1,4 @@
-"""Creates the demo's project: a git repository, a script for the agents, and a private home."""
+"""Creates the demo's project: a git repository, a scenario for the agents, and a private home."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from agentmux.demo.calculator import (
 from agentmux.demo.home import SOCKET_NAME, Scene, git, make_home, put
 
 FEATURE: Final = "Add mean and median"
+"""The feature that the demo builds."""
 _CONFIG: Final = f"""\
 version: 1
 defaults: {{agent: demo}}
@@ -30,12 +31,12 @@ tmux: {{socket_name: {SOCKET_NAME}}}
 
 
 def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
-    """Create the project and commit its files.
+    """Create the demo's home and project, and commit the project's files.
 
     Args:
-        root: The demo's folder: new, absolute, without symbolic links.
-        environ: The user's environment; the demo's copy of it names private folders.
-        argv0: Path of this program; the offline agent's program may be in the same folder.
+        root: The demo's folder: empty, as an absolute path without symbolic links.
+        environ: The user's environment variables; the demo's home gets an adapted copy.
+        argv0: The path of this program; see `make_home`.
 
     Raises:
         MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.
@@ -51,7 +52,7 @@ def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
 
 
 def first_commit(project: Path, environment: Mapping[str, str]) -> None:
-    """Make a repository of the folder, with all of its files on the branch ``main``.
+    """Make the folder a git repository, and commit all its files on the branch ``main``.
 
     Raises:
         MissingError: git is missing or fails.
@@ -63,9 +64,9 @@ def first_commit(project: Path, environment: Mapping[str, str]) -> None:
 
 
 def scenario() -> dict[str, object]:
-    """Return the script of the agents, in the format of docs/reference/demo-agent.md.
+    """Return the scenario of the demo's agents, in the format of docs/reference/demo-agent.md.
 
-    At its first start, the second coder thinks far longer than the demo takes. So it is always
+    At its first launch, the second coder thinks far longer than the demo takes. So it is always
     working when the tmux server is killed, however slow this machine is.
     """
     return {
@@ -95,7 +96,7 @@ def scenario() -> dict[str, object]:
     }
 
 
-# It thinks longer, so that the other reviewer's verdict mostly comes first and both are in.
+# It thinks longer, so that the other reviewer usually gives its verdict first, and both count.
 _FAILED_REVIEW: Final = {
     "think": 0.6,
     "verdict": "fail",

@@ -25,14 +25,14 @@ _COMMAND: Final = "agentmux"
 
 
 class DemoScreen:
-    """Prints plain lines to stdout, each one at once; headings are bold on a terminal."""
+    """Prints lines to stdout and flushes each one; headings are bold if stdout shows colours."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._began = time.time()
         self._styled = shows_colours(environ, on_terminal=sys.stdout.isatty())
 
     def line(self, text: str = "") -> None:
-        """Print a line."""
+        """Print one line."""
         typer.echo(text)
         sys.stdout.flush()
 
@@ -47,15 +47,15 @@ class DemoScreen:
             self.line(f"{_INDENT}{each}".rstrip())
 
     def since_began(self, at: float) -> str:
-        """Return how many seconds after the demo's start a moment was, as text.
+        """Return the seconds from the demo's start to a moment, as text such as `` 1.25 s``.
 
         Args:
-            at: The moment, in Unix time.
+            at: The moment, in seconds of Unix time.
         """
         return f"{max(0.0, at - self._began):5.2f} s"
 
     def step(self, step: JournalStep) -> None:
-        """Print an event of the session in words, if the user should know about it."""
+        """Print a description of an event, if the user should know about the event."""
         words = describe(step)
         if words is not None:
             phase = step.before.phase if step.before.session_id else step.after.phase
@@ -63,7 +63,7 @@ class DemoScreen:
             self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {words}")
 
     def claims(self, found: Iterable[Claim]) -> bool:
-        """Print each claim and whether it holds; return whether all of them hold."""
+        """Print the result of each check; return whether every check passed."""
         good = True
         for claim in found:
             good &= claim.holds
@@ -75,7 +75,7 @@ class DemoScreen:
 
         Args:
             steps: All events of the session, in order.
-            killed_at: When the tmux server was killed, in Unix time.
+            killed_at: When the tmux server was killed, in seconds of Unix time.
         """
         self.head("the phases")
         self.line(f"{_INDENT}{'phase':<14} {'from':>7} {'took':>8}")
@@ -88,9 +88,9 @@ class DemoScreen:
         """Print where the kept demo is, how to look at it, and how to delete it.
 
         Args:
-            scene: The scene.
-            script: Script that gives a shell the environment of the demo's person.
-            live: The sockets of the demo's tmux servers that still run.
+            scene: The demo's files and folders.
+            script: The shell script that sets the environment of the demo's user.
+            live: The socket paths of the demo's tmux servers that still run.
         """
         self.head(f"kept in {scene.root}")
         self.lines(f"look around:  . {shlex.quote(str(script))}")
@@ -109,11 +109,12 @@ class DemoScreen:
         self.head(f"every check passed, in {took}" if good else f"a check FAILED, after {took}")
 
     def next(self, program: Path, path: str) -> None:
-        """Print the commands with which to go on after the demo.
+        """Print commands that the user can try next.
 
         Args:
-            program: Path of the ``agentmux`` program.
-            path: The user's ``$PATH``; tells whether typing ``agentmux`` runs that program.
+            program: The path of the ``agentmux`` program.
+            path: The user's ``PATH``. If it does not lead to ``program``, the commands are printed
+                with the full path.
         """
         executable = shutil.which(_COMMAND, path=path)
         known = executable is not None and Path(executable).resolve() == program.resolve()

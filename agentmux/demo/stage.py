@@ -1,4 +1,4 @@
-"""Plays a demo in a temporary folder, and leaves nothing of it, also when it is interrupted."""
+"""Runs a demo in a temporary folder, and removes everything of it, even after an interruption."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ from agentmux.errors import ExitCode, MissingError
 from agentmux.wiring import machine
 
 ENDING_S: Final = 5.0
-"""How many seconds processes that end by themselves may take."""
+"""How many seconds to wait for processes that end by themselves."""
 _ROUNDS: Final = 2
 
 Make = Callable[[Path, Mapping[str, str], Path], Scene]
+"""Creates a demo's scene; takes its folder, the environment variables, and this program's path."""
 Play = Callable[[Scene, DemoScreen], bool]
+"""Runs a demo's steps in its scene; returns whether every check passed."""
 
 
 def perform(make: Make, play: Play, *, keep: bool) -> ExitCode:
-    """Play a demo.
+    """Run a demo in a new temporary folder, and clean up.
 
     Args:
-        make: Makes the scene in a new folder, from the user's environment and the path of this
-            program.
-        play: Plays in it; returns whether every check passed.
+        make: Creates the scene in that folder.
+        play: Runs the steps of the demo.
         keep: Do not delete the demo's folder at the end, and leave running processes alone.
 
     Returns:
@@ -44,7 +45,7 @@ def perform(make: Make, play: Play, *, keep: bool) -> ExitCode:
 
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
-        KeyboardInterrupt: The demo was interrupted; unless ``keep``, nothing is left of it.
+        KeyboardInterrupt: The user or a signal interrupted the demo; it was cleaned up as usual.
     """
     environ = machine.environment()
     screen = DemoScreen(environ)
@@ -71,7 +72,7 @@ def perform(make: Make, play: Play, *, keep: bool) -> ExitCode:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Handle SIGTERM or SIGHUP like Ctrl-C, so that the demo is deleted.
+    """Handle SIGTERM and SIGHUP like Ctrl-C, so that the demo is cleaned up.
 
     Raises:
         KeyboardInterrupt: Always.
@@ -94,8 +95,10 @@ def _handling(
 def _nothing_runs(scene: Scene, screen: DemoScreen) -> bool:
     """Wait a few seconds for all processes of the demo to end, and print whether they have ended.
 
+    Processes that still run are not killed here.
+
     Returns:
-        Whether all have ended; one that still runs is not ended here.
+        Whether all have ended.
     """
     deadline = time.monotonic() + ENDING_S
     while (left := _running(scene)) and time.monotonic() < deadline:
@@ -107,7 +110,7 @@ def _nothing_runs(scene: Scene, screen: DemoScreen) -> bool:
 
 def _running(scene: Scene) -> tuple[tuple[int, int], ...]:
     """Return the processes of this demo that still run, as pairs of pid and start time."""
-    # Without /proc, only the tmux servers can be found; the rest ends with them.
+    # Without /proc, only the tmux servers can be found; the other processes end with them.
     pairs: set[tuple[int, int]] = set()
     for home in scene.homes:
         pairs |= {*_server(home), *processes.carriers(home.mark)}
@@ -131,7 +134,7 @@ def _take_away(root: Path, scene: Scene | None) -> None:
 
     Args:
         root: The demo's folder.
-        scene: The scene; None if it was not made.
+        scene: The scene; None if it was not created.
 
     Raises:
         DemoError: A process or the folder could not be removed.

@@ -1,4 +1,4 @@
-"""Follows the fleet with ``agentmux fleet list``, whenever its database has changed."""
+"""Follows the fleet: runs ``agentmux fleet list`` whenever the fleet's database has changed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,20 @@ from agentmux.errors import AgentmuxError, TimedOutError
 
 _LOOK_S: Final = 0.5
 _LONGEST_S: Final = 5.0
-"""After this time it asks again, although nothing has changed."""
+"""After so many seconds the command is run again even if the database has not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedFeature:
-    """A feature as ``agentmux fleet list --json`` has it.
+    """A feature, as ``agentmux fleet list --json`` shows it.
 
     Attributes:
-        key: Its key in the backlog.
-        decision: Whether a decision is asked for.
+        key: The feature's key in the backlog.
+        status: The feature's status in the fleet.
+        phase: The phase of its session; empty if there is no session yet.
+        host: The name of its host; empty if it has none.
+        decision: Whether the feature waits for a decision of the user.
+        reason: Why it has this status, in words; may be empty.
     """
 
     key: str
@@ -38,7 +42,7 @@ class FollowedFeature:
 
     @property
     def status_text(self) -> str:
-        """What to tell of it: where it is, or what is wrong."""
+        """The feature's phase or status in words, with the reason if there is one."""
         words = self.status
         if self.status == "running" and self.phase:
             words = self.phase
@@ -48,21 +52,21 @@ class FollowedFeature:
 
 
 class FleetFollower:
-    """Knows the features of a fleet, and tells what changes.
+    """Reads the features of a fleet again and again, and reports those that changed.
 
     Attributes:
-        features: By their keys, as they were seen last.
+        features: The features when they were last read, by key; empty before the first read.
     """
 
     def __init__(
         self, commands: DemoCommands, database: Path, tell: Callable[[FollowedFeature], object]
     ) -> None:
-        """Look at nothing yet.
+        """Prepare to follow the fleet. Nothing is read yet.
 
         Args:
-            commands: The commands of the person.
-            database: The database, in a folder of its own.
-            tell: Called with each feature when something that it says has changed.
+            commands: Runs commands as the demo's user.
+            database: The fleet's database file, alone in its folder.
+            tell: A function that is called with each feature whose `status_text` has changed.
         """
         self.features: Mapping[str, FollowedFeature] = {}
         self._commands, self._database, self._tell = commands, database, tell
@@ -72,12 +76,12 @@ class FleetFollower:
         """Follow the fleet until ``condition`` is true.
 
         Args:
-            condition: Checked after each look.
-            what: What is waited for, for messages.
+            condition: A function that is called each time the features were read.
+            what: Describes the condition in error messages.
             deadline_s: How many seconds to wait at most.
 
         Raises:
-            TimedOutError: The condition was not true in time.
+            TimedOutError: The condition did not become true in time.
             AgentmuxError: A feature failed.
         """
         deadline = time.monotonic() + deadline_s
@@ -95,7 +99,7 @@ class FleetFollower:
                 next(changes)
 
     def look(self) -> None:
-        """Ask for the features once, and tell what has changed.
+        """Read the features once, and report those that changed.
 
         Raises:
             AgentmuxError: A feature failed.
@@ -115,7 +119,7 @@ class FleetFollower:
             raise AgentmuxError(f"the feature {failed.key} failed: {failed.reason}")
 
     def _stamp(self) -> object:
-        """Return what differs after somebody has written into the database."""
+        """Return a value that is different after each write to the database."""
         stats = [entry.stat() for entry in os.scandir(self._database.parent)]
         return sorted((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats)
 

@@ -1,4 +1,7 @@
-"""The steps of the fleet's demo: a backlog, two workers, a kill, decisions from a third home."""
+"""The steps of the fleet demo: submit a backlog, run two workers, kill one, decide on the results.
+
+The decisions are made from a third home, that of the demo's user.
+"""
 
 from __future__ import annotations
 
@@ -33,21 +36,38 @@ from agentmux.demo.stage import perform
 from agentmux.errors import ExitCode
 
 _EACH_S: Final = 60.0
-"""How many seconds a worker may take for what it does next. On an idle machine it takes three."""
+"""The most seconds that a worker may take for one step. On an idle machine it takes three."""
 _ALL_S: Final = 180.0
-"""How many seconds all features together may take. On an idle machine they take less than 30."""
+"""The most seconds that all features together may take. An idle machine needs less than 30."""
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Run the demo of the fleet; see `perform`."""
+    """Run the fleet demo, and return its exit code.
+
+    Args:
+        keep: Keep the demo's folder and processes at the end.
+
+    Raises:
+        AgentmuxError: The demo could not be finished or cleaned up.
+    """
     return perform(make_scene, lambda scene, screen: FleetPlay(scene, screen).all(), keep=keep)
 
 
 class DemoWorker:
-    """A worker of the fleet on one of the demo's hosts."""
+    """A running worker of the fleet on one of the demo's hosts.
+
+    Attributes:
+        name: The host's name.
+    """
 
     def __init__(self, name: str, commands: DemoCommands, screen: DemoScreen) -> None:
-        """Start it."""
+        """Start the worker.
+
+        Args:
+            name: The host's name.
+            commands: Runs commands in the host's home.
+            screen: Prints the worker's output.
+        """
         self.name = name
         self._screen = screen
         self._process = commands.start("fleet", "worker", "--name", name)
@@ -61,10 +81,10 @@ class DemoWorker:
         self._said.put("")
 
     def ready(self) -> None:
-        """Wait until it runs, and print what it says.
+        """Wait until the worker reports that it runs, and print its output.
 
         Raises:
-            DemoError: It ended, or did not run in time.
+            DemoError: The worker ended, or did not report in time.
         """
         deadline = time.monotonic() + _EACH_S
         line = "starting"
@@ -78,16 +98,16 @@ class DemoWorker:
             raise DemoError(f"the worker {self.name} does not run")
 
     def kill(self) -> None:
-        """End the worker, and nothing else, as a crash does."""
+        """Kill the process of the worker, as a crash would; its sessions keep running."""
         self._screen.head(f"$ kill -KILL {self._process.pid}   # worker {self.name}, at work")
         self._process.kill()
         self._process.wait()
 
     def wait(self) -> None:
-        """Wait until it has ended by itself, and print what it said last.
+        """Wait until the worker has ended by itself, and print the rest of its output.
 
         Raises:
-            DemoError: It did not end in time, or with an error.
+            DemoError: The worker did not end in time, or ended with an error.
         """
         try:
             code = self._process.wait(_EACH_S)
@@ -100,7 +120,7 @@ class DemoWorker:
 
 
 class FleetPlay:
-    """The steps of the demo. Each one waits for an event, never for a fixed time."""
+    """Runs the steps of the fleet demo. Each step waits for an event, never for a fixed time."""
 
     def __init__(self, scene: Scene, screen: DemoScreen) -> None:
         self._scene, self._screen = scene, screen
@@ -140,7 +160,11 @@ class FleetPlay:
         return worker
 
     def _kill_in_the_middle(self, worker: DemoWorker) -> tuple[str, ...]:
-        """Kill the worker while agents work on its host; return the keys of their features."""
+        """Kill the worker while agents work on its host.
+
+        Returns:
+            The keys of the features that the agents were working on.
+        """
 
         def at_work() -> tuple[str, ...]:
             return tuple(
@@ -158,7 +182,7 @@ class FleetPlay:
         return keys
 
     def _decide(self) -> None:
-        """Decide whatever waits for it, until every feature is done."""
+        """Make a decision each time a feature asks for one, until every feature is done."""
         self._screen.head("what happens, and what is decided")
         deadline = time.monotonic() + _ALL_S
         changes, shown = True, True
@@ -215,7 +239,7 @@ class FleetPlay:
         return {name: tip for name, _, tip in (line.partition(" ") for line in lines)}
 
     def _sessions(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of the sessions in the clones of each host."""
+        """Return the names of the sessions in each host's clones, by the host's name."""
         homes = dict(zip(HOSTS, self._scene.homes[1:], strict=True))
         return {
             name: [
@@ -227,7 +251,7 @@ class FleetPlay:
         }
 
     def _together(self) -> Iterator[Claim]:
-        """Merge all branches in the person's clone, and run the tests of the whole."""
+        """Merge all branches in the clone of the demo's user, and check that the tests pass."""
         project, mine = self._scene.project, self._scene.environment
         git(project, mine, "fetch", "-q")
         branches = [f"origin/{name}" for name in self._branches() if name != "main"]

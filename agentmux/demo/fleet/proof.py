@@ -1,4 +1,7 @@
-"""Checks in git, and never in the fleet's own rows, that nothing was lost or done twice. Pure."""
+"""Checks that the fleet demo lost nothing and did nothing twice. Pure.
+
+It relies on commits and folders, not on what the fleet's own database says.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.demo.claims import Claim
 
 LOG_FORMAT: Final = "%H%x1f%P%x1f%s%x1f%(trailers:key=Agentmux-Event,valueonly,separator=%x2C)"
-"""The format of ``git log`` that `read_commits` reads."""
+"""The ``--format`` of ``git log`` whose output `read_commits` parses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +21,10 @@ class CountedCommit:
     """A commit of the shared repository.
 
     Attributes:
-        id: Its id.
+        id: The commit's id.
         parents: The ids of its parents.
         subject: The first line of its message.
-        event: The id of the approval that it was made for; empty for none.
+        event: The id of the approval for which it was made; empty if it names none.
     """
 
     id: str
@@ -31,7 +34,7 @@ class CountedCommit:
 
 
 def read_commits(log: str) -> tuple[CountedCommit, ...]:
-    """Return the commits of a ``git log --format`` of `LOG_FORMAT`."""
+    """Parse the output of ``git log`` with the format `LOG_FORMAT`; return its commits in order."""
     commits = []
     for line in log.splitlines():
         name, parents, subject, event = line.split("\x1f")
@@ -49,13 +52,13 @@ def claims(
     branches: Mapping[str, str],
     sessions: Mapping[str, Sequence[str]],
 ) -> Iterator[Claim]:
-    """Check what the shared repository and the hosts' folders have.
+    """Check the shared repository and the sessions of the hosts; yield the result of each check.
 
     Args:
-        features: The features of the backlog, as their commits say them.
-        commits: All commits of the repository.
-        branches: The id of the newest commit of each branch.
-        sessions: The names of the sessions of each host.
+        features: The features of the backlog, each as the subject of its commit.
+        commits: All commits of the shared repository.
+        branches: The id of the newest commit of each branch, by the branch's name.
+        sessions: The names of the sessions on each host, by the host's name.
     """
     later_commits = [each for each in commits if each.parents]
     yield _once(features, later_commits)

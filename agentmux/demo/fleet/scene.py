@@ -1,4 +1,7 @@
-"""Creates what the fleet's demo needs: a shared repository, two hosts, a person, and a backlog."""
+"""Creates the scene of the fleet demo: a shared repository, a backlog, and homes for all.
+
+There is a home for each of the two hosts, and one for the demo's user.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from agentmux.demo.home import SOCKET_NAME, DemoHome, Scene, git, make_home, put
 from agentmux.demo.project import first_commit
 
 HOSTS: Final = ("one", "two")
+"""The names of the demo's hosts."""
 CHANGED: Final = "median"
-"""The key of the feature of which its person requests a change."""
+"""The key of the feature for which the demo's user requests changes."""
 CHANGE: Final = "of an even number of values, return the mean of the two in the middle"
+"""The changes that the demo's user requests."""
 URL: Final = "https://git.example/calc.git"
-"""The shared repository, as the fleet knows it; git finds it in the demo's folder."""
+"""The URL of the shared repository. Git is configured to use `repository` in its place."""
 
 _CODE: Final[Mapping[str, tuple[str, str]]] = {
     CHANGED: (calc.MEDIAN, calc.TEST_MEDIAN),
@@ -27,18 +32,18 @@ _CODE: Final[Mapping[str, tuple[str, str]]] = {
     "clamp": (calc.CLAMP, calc.TEST_CLAMP),
 }
 FEATURES: Final[Mapping[str, str]] = {key: f"Add {key}" for key in _CODE}
-"""What is to be built, by the key of each feature."""
+"""The text of each feature, by its key."""
 _THINK_S: Final = 2.0
-"""How long each coder works: long enough to be seen at work, also on a busy machine."""
+"""How many seconds each coder works: long enough to be seen at work even on a busy machine."""
 
 
 def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
-    """Create the shared repository, the homes, and the person's clone with the backlog.
+    """Create the shared repository, the homes, and the clone of the demo's user with the backlog.
 
     Args:
-        root: The demo's folder: new, absolute, without symbolic links.
-        environ: The user's environment; each home's copy of it names private folders.
-        argv0: Path of this program; the offline agent's program may be in the same folder.
+        root: The demo's folder: empty, as an absolute path without symbolic links.
+        environ: The user's environment variables; each home gets an adapted copy.
+        argv0: The path of this program; see `make_home`.
 
     Raises:
         MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.
@@ -61,22 +66,22 @@ def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
 
 
 def repository(root: Path) -> Path:
-    """Return the shared repository, which every host clones and pushes to."""
+    """Return the path of the shared repository, which every host clones and pushes to."""
     return root / "calc.git"
 
 
 def database(root: Path) -> Path:
-    """Return the fleet's database; its folder has no other files."""
+    """Return the path of the fleet's database; its folder contains only files of the database."""
     return root / "fleet" / "fleet.sqlite"
 
 
 def url_file(root: Path) -> Path:
-    """Return the file with the URL of the database."""
+    """Return the path of the file with the database's URL."""
     return root / "database-url"
 
 
 def backlog() -> str:
-    """Return the backlog, as YAML."""
+    """Return the backlog's content, as YAML."""
     lines = []
     for key, feature in FEATURES.items():
         first = ", priority: 1" if key == CHANGED else ""
@@ -86,7 +91,11 @@ def backlog() -> str:
 
 
 def scenario(key: str) -> dict[str, object]:
-    """Return the script of a feature's agents, in the format of docs/reference/demo-agent.md."""
+    """Return the scenario of a feature's agents, in the format of docs/reference/demo-agent.md.
+
+    Args:
+        key: The feature's key.
+    """
     coder: dict[str, object] = {"think": _THINK_S, "files": calc.files_of(key, *_CODE[key])}
     if key == CHANGED:
         mended = calc.files_of(key, calc.MEDIAN_MENDED, calc.TEST_MEDIAN_MENDED)
@@ -103,7 +112,7 @@ def _scenario_file(root: Path, key: str) -> Path:
 
 
 def _home(root: Path, name: str, environ: Mapping[str, str], argv0: Path) -> DemoHome:
-    """Create a home whose own configuration names an agent for each feature."""
+    """Create a home with a user configuration that names one agent for each feature."""
     folder = root / name
     folder.mkdir(mode=0o700)
     home = make_home(folder, environ, argv0)
