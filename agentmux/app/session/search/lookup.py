@@ -451,6 +451,38 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     )
 
 
+def require_live(entry: SessionEntry, liveness: Liveness) -> Target:
+    """Return the tmux session of a session, with its server.
+
+    Args:
+        entry: The session.
+        liveness: What was found out about the session's tmux session.
+
+    Raises:
+        BlockedError: The tmux session cannot be reached, is not the session's own, or belongs to
+            the session of which this directory is a copy.
+        NotFoundError: There is no tmux session.
+        AgentmuxError: It is unknown whether there is a tmux session; tmux may be missing.
+    """
+    target = own_tmux(entry, liveness)
+    if target is not None:
+        return target
+    if liveness.live is None:
+        raise liveness.error or AgentmuxError(liveness.because)
+    if liveness.live:
+        raise BlockedError(
+            f"session {entry.name} cannot be reached: {liveness.because}",
+            reason="session_live",
+            hints=liveness.way_back,
+        )
+    if isinstance(liveness.error, MissingError):
+        raise liveness.error
+    then = "show" if entry.is_done else "resume"
+    raise NotFoundError(
+        f"session {entry.name} is not live", hints=(f"agentmux {then} {entry.name}",)
+    )
+
+
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
     """Return hints to rename or kill a tmux session that has the session's name but is not its own.
 

@@ -17,12 +17,12 @@ from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.steps.outcome import kept_ways
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, require_live
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
+from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.tmux.terminal import OwnSession, Server, Target, TerminalError
 
 if TYPE_CHECKING:
@@ -159,38 +159,6 @@ def _go_to_monitor(own: OwnSession, name: str) -> None:
             "your tmux client shows the session already, but its monitor is gone",
             hints=(f"agentmux resume --reattach {name}",),
         )
-
-
-def require_live(entry: SessionEntry, found: Liveness) -> Target:
-    """Return the tmux session of a session, with its server.
-
-    Args:
-        entry: The session.
-        found: What was found out about the session's tmux session.
-
-    Raises:
-        BlockedError: The tmux session cannot be reached, is not the session's own, or belongs to
-            the session of which this directory is a copy.
-        NotFoundError: There is no tmux session.
-        AgentmuxError: It is unknown whether there is a tmux session; tmux may be missing.
-    """
-    target = own_tmux(entry, found)
-    if target is not None:
-        return target
-    if found.live is None:
-        raise found.error or AgentmuxError(found.because)
-    if found.live:
-        raise BlockedError(
-            f"session {entry.name} cannot be reached: {found.because}",
-            reason="session_live",
-            hints=found.way_back,
-        )
-    if isinstance(found.error, MissingError):
-        raise found.error
-    then = "show" if entry.is_done else "resume"
-    raise NotFoundError(
-        f"session {entry.name} is not live", hints=(f"agentmux {then} {entry.name}",)
-    )
 
 
 def attach_argv(

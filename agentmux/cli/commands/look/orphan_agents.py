@@ -7,15 +7,16 @@ would have two agents. A program that an agent has detached (``setsid``) outlive
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system.processes import processes
 from agentmux.adapters.system.processes.lost_work import end_work, lost_work
+from agentmux.app.commands.resume.resume_consent import Survivors
 from agentmux.cli import render
 from agentmux.cli.ask.person import agrees
 from agentmux.core.journal.events import ORCHESTRATOR
-from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
     from agentmux.adapters.system.processes.processes import Survivor
@@ -73,18 +74,10 @@ def describe_survivors(alive: Iterable[Survivor]) -> str:
     return ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
 
 
-def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
-    """Return the error for a resume that may not end agents that are still running.
-
-    Args:
-        session: Name of the session.
-        alive: The agents.
-    """
-    return BlockedError(
-        f"agents of session {session} outlived their tmux server: {describe_survivors(alive)}",
-        reason="agents_alive",
-        hints=(f"to end them and resume: agentmux resume {session} --yes",),
-    )
+def survivors_of(uuid: str, path: Path) -> Survivors | None:
+    """Return the agents of a session, which is not live, that still run, as a resume needs them."""
+    alive = find_survivors([(uuid, path)])
+    return Survivors(words=describe_survivors(alive), end=partial(end, alive)) if alive else None
 
 
 def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:

@@ -9,27 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from agentmux.adapters.system.processes import processes
-from agentmux.app.commands.look.trust import Effect, played_in, preview_trust
-from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest, Rebuild
-from agentmux.app.commands.resume.orchestrator_start import StartedSession, reattach
+from agentmux.app.commands.look.trust import preview_trust
+from agentmux.app.commands.resume.orchestrator_request import Rebuild
+from agentmux.app.commands.resume.orchestrator_start import StartedSession
 from agentmux.app.commands.resume.resume import (
-    ResumePlan,
     find_obstacle,
     plan_fields,
-    plan_lacks,
     plan_resume,
     require_seats,
-    require_unfinished,
-    resume,
-    starting,
 )
-from agentmux.app.launch.missing_programs import missing_programs
+from agentmux.app.commands.resume.resume_consent import (
+    ResumeCommand,
+    ResumeTools,
+    add_resumable,
+    agents_alive,
+    reattach_with_consent,
+    resume_with_consent,
+    used_by,
+)
 from agentmux.app.result import SessionProblem, envelope, problem_of, worst
-from agentmux.app.session.configuration.pinned import repinned_by
 from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
-    list_resumable_sessions,
     live,
     shown_path,
 )
@@ -37,7 +38,7 @@ from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
 from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
-from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, require_consent, trusted_world
+from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, person_at
 from agentmux.cli.ask.session_argument import (
     as_typed,
     chosen_session,
@@ -49,18 +50,18 @@ from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.run.resume_all import ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun
-from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.config.settings import policy_of
+from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.review import seat_named
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
-from agentmux.ports.git.worktrees import FolderGoneError
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.adapters.system.processes.processes import Survivor
+    from agentmux.app.person import Person
     from agentmux.app.world import World
     from agentmux.cli.face import Face
+    from agentmux.cli.picker.screen import PickedSession
 
 _RESUME: Final = "resume SESSION"
 _ENDING_S: Final = 10.0
@@ -131,13 +132,20 @@ def resume_session(
         "--without-checkpoint": without_checkpoint, "--make-again": make_again, "--repin": repin,
         "--attach": attach is True, "--detach": attach is False, "--json": json,
     }  # fmt: skip
-    rebuild = _rebuild(without_checkpoint=without_checkpoint, make_again=make_again)
     values = {"--fresh-role": fresh_role or (), "--phase": phase}
     command = as_typed(_RESUME, switches, values)
     world, entry = resolve_world(face, session, command=command, read_only=dry_run or explain)
     if reattach and not everything:
         entry = entry or session_to_reattach(world, face.environ, command=command)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
+    careful = Rebuild.ANYWAY if make_again else Rebuild.CAREFUL
+    request = ResumeCommand(
+        fresh=seats,
+        phase=phase,
+        rebuild=Rebuild.BRANCH_ALONE if without_checkpoint else careful,
+        repin=repin,
+    )
+    person = person_at(face, yes=yes, trust=trust)
     if dry_run or explain:
         every = entry is None and everything
         entries = (
@@ -145,124 +153,90 @@ def resume_session(
             if every
             else (chosen_session(world, entry, command=command),)
         )
-        ends_agents = yes or face.interactive
-        known = entries if every else _add_resumable(world, entries)
+        known = entries if every else add_resumable(world, entries)
+        ends_agents = person.is_there or person.has_agreed
         return _dry_run(
-            *(world, entries, known, seats, phase),
-            ends_agents=ends_agents,
-            explain=explain,
-            json=json,
-            rebuild=rebuild,
-            repin=repin,
+            *(world, entries, known, request), ends_agents=ends_agents, explain=explain, json=json
         )
     if everything:
         require_for_all({**switches, "SESSION": entry is not None}, values)
-        return resume_all(face, _each(face, seats, yes=yes, trust=trust), yes=yes, json=json)
+        return resume_all(face, _each(face, person, seats), yes=yes, json=json)
     if reattach:
         entry = chosen_session(world, entry, command=command)
         socket = entry.text("tmux_socket") or None
         attachment.require_place(face, world.terminal(socket).socket, asked=attach)
-        begun = _reattach(face, world, entry, trust=trust)
+        begun = reattach_with_consent(world, person, _tools(face, world).starter, entry)
     else:
         attachment.require_place(face, world.terminal(None).socket, asked=attach)
-        picked = _pick_session(face, world, entry, seats, command=command, json=json)
-        as_it_is = phase is None and not picked.fresh
-        joined = (
-            _join_session(face, world, picked, attach=attach, trust=trust) if as_it_is else None
-        )
-        begun = joined or _resume(
-            *(face, world, picked.entry, picked.fresh, phase),
-            yes=yes,
-            trust=trust,
-            rebuild=rebuild,
-            repin=repin,
+        begun = _resume(
+            *(face, world, person, entry, request),
+            picks=functools.partial(
+                _pick_session, face, world, fresh="*" in seats, command=command, json=json
+            ),
+            attaches=attach is not False,
         )
     show_begun(face, world, begun, json=json, attach=attach)
     return 0
 
 
-def _rebuild(*, without_checkpoint: bool, make_again: bool) -> Rebuild:
-    if without_checkpoint:
-        return Rebuild.BRANCH_ALONE
-    return Rebuild.ANYWAY if make_again else Rebuild.CAREFUL
+def _resume(
+    face: Face,
+    world: World,
+    person: Person,
+    entry: SessionEntry | None,
+    request: ResumeCommand,
+    *,
+    picks: Callable[[], PickedSession],
+    attaches: bool,
+) -> StartedSession:
+    """Resume the session that the command names, or the one that a person picks.
 
+    One that they pick although it is live is joined instead: its panes get a new orchestrator if
+    theirs has ended, else it is attached to, if ``attaches``.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Picked:
-    """The session to resume.
-
-    Attributes:
-        entry: The session.
-        fresh: The seats that start a new conversation; ``*`` stands for all.
-        live: Whether it is live and the command did not name it, so that it is to be attached to.
-        left_alone: Whether it has lost its orchestrator and the command did not name it, so that it
-            is to be reattached to.
+    Raises:
+        typer.Exit: The session was attached to, and the tmux client has ended.
     """
-
-    entry: SessionEntry
-    fresh: frozenset[str]
-    live: bool = False
-    left_alone: bool = False
+    if entry is None:
+        picked = picks()
+        entry, every = picked.entry, frozenset("*" if picked.fresh else ())
+        request = replace(request, fresh=(request.fresh - {"*"}) | every)
+        if request.phase is None and not request.fresh:
+            if picked.left_alone:
+                return reattach_with_consent(world, person, _tools(face, world).starter, entry)
+            if picked.live and attaches:
+                attachment.attach(face, world, entry)
+    return resume_with_consent(world, person, _tools(face, world), entry, request)
 
 
 def _pick_session(
-    face: Face,
-    world: World,
-    entry: SessionEntry | None,
-    fresh: frozenset[str],
-    *,
-    command: str,
-    json: bool,
-) -> _Picked:
-    """Let a person pick the session to resume, unless the command names one.
+    face: Face, world: World, *, fresh: bool, command: str, json: bool
+) -> PickedSession:
+    """Let a person pick the session to resume.
 
     Args:
         face: The global options.
         world: The project, with its settings and tools.
-        entry: The session that the command names; None: pick one.
-        fresh: The seats that start a new conversation; ``*`` stands for all.
+        fresh: Whether all seats are to start a new conversation.
         command: The command that hints show, with ``SESSION`` in place of the name.
         json: Whether the answer is JSON; the picker is then not shown.
-
-    Returns:
-        The session.
 
     Raises:
         NotFoundError: No session can be resumed, or there are several and nobody can pick.
         KeyboardInterrupt: The person picked none.
     """
-    if entry is not None:
-        return _Picked(entry=entry, fresh=fresh)
     from agentmux.cli.picker import screen
 
     entries = unfinished_sessions(world, command=command)
     world = preview_trust(world, lambda each: each.settings)[0]
     there = face.interactive and screen.can_draw(face.environ) and not json
-    choice = screen.select_session(
-        world, entries, interactive=there, fresh="*" in fresh, command=command
-    )
+    choice = screen.select_session(world, entries, interactive=there, fresh=fresh, command=command)
     if choice is None:
         leave()
     if there and len(entries) == 1:
         lone = live(world, entries)[choice.entry.path]
         choice = replace(choice, live=lone.live is True, left_alone=lone.is_left_alone)
-    seats = (fresh - {"*"}) | (frozenset("*") if choice.fresh else frozenset())
-    return _Picked(entry=choice.entry, fresh=seats, live=choice.live, left_alone=choice.left_alone)
-
-
-def _join_session(
-    face: Face, world: World, picked: _Picked, *, attach: bool | None, trust: bool
-) -> StartedSession | None:
-    """Take up a live session that the person picked: reattach to it, or attach; None for others.
-
-    Raises:
-        typer.Exit: The session was attached to, and the tmux client has ended.
-    """
-    if picked.left_alone:
-        return _reattach(face, world, picked.entry, trust=trust)
-    if picked.live and attach is not False:
-        attachment.attach(face, world, picked.entry)
-    return None
+    return choice
 
 
 # -- looking -------------------------------------------------------------------------------------
@@ -272,14 +246,11 @@ def _dry_run(
     world: World,
     entries: Sequence[SessionEntry],
     known: Sequence[SessionEntry],
-    fresh: frozenset[str],
-    phase: str | None,
+    request: ResumeCommand,
     *,
     ends_agents: bool,
     explain: bool,
     json: bool,
-    rebuild: Rebuild,
-    repin: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[SessionProblem] = []
@@ -296,11 +267,7 @@ def _dry_run(
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
     alive = orphan_agents.find_survivors((each.text("session_id"), each.path) for each in free)
     for entry in entries:
-        fields, session_problems = _look(
-            *(world, entry, lives, at_work, fresh, phase),
-            rebuild=rebuild,
-            repin=repin,
-        )
+        fields, session_problems = _look(world, entry, lives, at_work, request)
         theirs = [each for each in alive if each.session == entry.text("session_id")]
         if theirs and fields["phase"] and not fields["blocked"]:
             _foretell(fields, entry, theirs, ends_agents=ends_agents)
@@ -325,11 +292,7 @@ def _look(
     entry: SessionEntry,
     lives: Mapping[Path, Liveness],
     at_work: tuple[SessionEntry, ...],
-    fresh: frozenset[str],
-    phase: str | None,
-    *,
-    rebuild: Rebuild,
-    repin: bool,
+    request: ResumeCommand,
 ) -> tuple[dict[str, Any], list[SessionProblem]]:
     """Return what a resume would do with one session, without changing anything.
 
@@ -338,10 +301,7 @@ def _look(
         entry: The session.
         lives: What was found out about the tmux session of each session, by directory.
         at_work: The sessions that are live, or may be, in the project's work tree.
-        fresh: The seats that would start a new conversation; ``*`` stands for all.
-        phase: The phase to go back to; None: the phase is inferred.
-        rebuild: As for `plan_resume`.
-        repin: Likewise.
+        request: What the user says of the resume.
 
     Returns:
         The session's part of the JSON answer, and the errors, which are not raised.
@@ -352,15 +312,15 @@ def _look(
     if entry.problem is not None:
         return unread, [entry.problem]
     try:
-        world, told = preview_trust(world, _used_by(world, entry, repin=repin))
+        world, told = preview_trust(world, used_by(world, entry, repin=request.repin))
         plan = plan_resume(
             *(world, world.files(entry.path)),
-            fresh=fresh,
-            phase=phase,
-            rebuild=rebuild,
-            repin=repin,
+            fresh=request.fresh,
+            phase=request.phase,
+            rebuild=request.rebuild,
+            repin=request.repin,
         )
-        require_seats(plan, fresh)
+        require_seats(plan, request.fresh)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = [*told, *plan.warnings], [], None
@@ -388,7 +348,7 @@ def _foretell(
         alive: The agents.
         ends_agents: Whether a resume may end the agents; if not, they block it.
     """
-    error = orphan_agents.agents_alive(entry.name, alive)
+    error = agents_alive(entry.name, orphan_agents.describe_survivors(alive))
     if ends_agents:
         fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
     else:
@@ -409,214 +369,20 @@ def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
 # -- doing ---------------------------------------------------------------------------------------
 
 
-def _resume(
-    face: Face,
-    world: World,
-    entry: SessionEntry,
-    fresh: frozenset[str],
-    phase: str | None,
-    *,
-    yes: bool,
-    trust: bool,
-    rebuild: Rebuild,
-    repin: bool,
-    is_watched: bool = True,
-) -> StartedSession:
-    """Check everything that could refuse the resume, ask where consent is needed, then resume.
-
-    Args:
-        face: The global options.
-        world: The project, with its settings and tools.
-        entry: The session.
-        fresh: The seats that start a new conversation; ``*`` stands for all.
-        phase: The phase to go back to; None: the phase is inferred.
-        yes: Agree to everything without being asked.
-        trust: Trust the project's files without being asked.
-        rebuild: As for `plan_resume`.
-        repin: Likewise.
-        is_watched: Whether a person may watch the panes, so that these may ask first.
-
-    Returns:
-        The started session.
-
-    Raises:
-        AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
-        DeclinedError: The person did not consent.
-    """
-    known = _add_resumable(world, (entry,))
-    lives = live(world, known)
-    if _is_ending(lives[entry.path]):
-        processes.left_after([(lives[entry.path].orchestrator or 0, 0)], wait_s=_ENDING_S)
-        lives = live(world, known)
-    block = find_obstacle(world, entry, lives[entry.path])
-    block = block or find_tree_obstacle(world, lives, busy(lives, known), entry)
-    if block is not None:
-        raise block
-    if not entry.is_done:
-        world = trusted_world(face, world, _used_by(world, entry, repin=repin), trust=trust)
-    is_asked = face.interactive and is_watched
-    planned = functools.partial(
-        plan_resume,
-        *(world, world.files(entry.path)),
-        fresh=fresh,
-        phase=phase,
-        repin=repin,
-    )
-    plan = _agree_on_plan(face, planned, fresh, rebuild=rebuild, asks=is_asked and not yes)
-    obstacle = plan.obstacle or (plan_lacks(world, plan) if yes or not is_asked else None)
-    if obstacle is not None:
-        raise obstacle
-    told = (*plan.warnings, *missing_programs(plan.panes))
-    for warning in told:
-        render.note(f"warning: {warning}")
-    if phase is not None and phase != plan.inference.phase:
-        require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
-    _end_survivors(face, plan, yes=yes)
-    policy = policy_of(world.settings.resume.policy, asked=is_asked, yes=yes)
-    request = OrchestratorRequest(
-        mode="resume",
-        fresh=tuple(sorted(fresh)),
-        phase=phase,
-        policy=policy.value,
-        rebuild=plan.rebuild,
-    )
-    begun = resume(world, orchestrator_start(world, face.config), plan, request)
-    return replace(begun, told=told)
-
-
-def _agree_on_plan(
-    face: Face,
-    planned: Callable[..., ResumePlan],
-    fresh: frozenset[str],
-    *,
-    rebuild: Rebuild,
-    asks: bool,
-) -> ResumePlan:
-    """Return the plan of a resume, after asking whether a worktree that is gone is made again.
-
-    Args:
-        face: Asks the person.
-        planned: Returns the plan; it is given ``rebuild``, as for `plan_resume`.
-        fresh: The seats that start a new conversation.
-        rebuild: As for `plan_resume`.
-        asks: Whether a person can be asked.
-
-    Raises:
-        AgentmuxError: Something is against it.
-        DeclinedError: The person said no.
-    """
-    plan = planned(rebuild=rebuild)
-    require_unfinished(plan)
-    require_seats(plan, fresh)
-    if isinstance(plan.obstacle, FolderGoneError) and asks:
-        _leave_folder(face, plan.obstacle)
-        plan = planned(rebuild=Rebuild.ANYWAY)
-    return plan
-
-
-def _leave_folder(face: Face, error: FolderGoneError) -> None:
-    """Ask whether a worktree is made again although git keeps work for its folder.
-
-    Raises:
-        DeclinedError: The person said no.
-    """
-    render.note(error.message)
-    for hint in error.hints[:-1]:
-        render.note(hint)
-    stays = "what git keeps for the old folder stays"
-    require_consent(face, f"Make it again from its last checkpoint ({stays})?", yes=False)
-
-
-def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> ResumeOne:
+def _each(face: Face, person: Person, fresh: frozenset[str]) -> ResumeOne:
     """Return how ``--all`` resumes each of its sessions."""
 
     def one(entry: SessionEntry) -> StartedSession:
         world = face.world()  # with what was trusted for an earlier session
-        return _resume(
-            *(face, world, entry, fresh, None),
-            yes=yes,
-            trust=trust,
-            rebuild=Rebuild.CAREFUL,
-            repin=False,
-            is_watched=False,
-        )
+        request = ResumeCommand(fresh=fresh, is_watched=False)
+        return resume_with_consent(world, person, _tools(face, world), entry, request)
 
     return one
 
 
-def _add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
-    """Return the given sessions and all others of the project that are not done, each one once."""
-    sessions = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
-    return tuple(sessions.values())
-
-
-def _is_ending(found: Liveness) -> bool:
-    """Whether the orchestrator still runs, but ends by itself, since its tmux session is gone."""
-    return found.live is False and found.locked and found.orchestrator is not None
-
-
-def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
-    """End agents that outlived their tmux server, after asking the person.
-
-    Args:
-        face: Tells whether a person can be asked.
-        plan: The plan of the resume, which names the session.
-        yes: End them without asking.
-
-    Raises:
-        BlockedError: Agents are alive and nobody can be asked.
-        DeclinedError: The person said no.
-    """
-    alive = orphan_agents.find_survivors([(plan.state.session_id, plan.path)])
-    if not alive:
-        return
-    if not yes and not face.interactive:
-        raise orphan_agents.agents_alive(plan.path.name, alive)
-    words = orphan_agents.describe_survivors(alive)
-    question = f"These agents outlived their tmux server: {words}. End them?"
-    require_consent(face, question, yes=yes)
-    orphan_agents.end(alive)
-
-
-def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
-    """Return a function that tells what the session's agents would run and be told in a `World`.
-
-    If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
-    tells which settings the session would take.
-    """
-    if not world.consent.trust.parts():
-        return lambda _: None
-    state = world.files(entry.path).load().current
-    played = played_in(state)
-    if not repin:
-        return played
-    return lambda each: (played(each), repinned_by(each, state))
-
-
-def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> StartedSession:
-    liveness = live(world, (entry,))[entry.path]
-    if liveness.live is False:
-        raise UsageError(
-            f"session {entry.name} is not live, so there is nothing to reattach to",
-            hints=(f"agentmux resume {entry.name}",),
-        )
-    if liveness.starter is not None:
-        raise starting(entry, liveness.starter)
-    target = attachment.require_live(entry, liveness)
-    if liveness.moved_from is not None:
-        raise BlockedError(
-            f"session {entry.name} was moved from {liveness.moved_from} while it ran, so its agents"
-            " cannot find it",
-            reason="session_live",
-            hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
-        )
-    if liveness.locked:
-        raise BlockedError(
-            f"session {entry.name} has an orchestrator already: process {liveness.orchestrator}",
-            reason="locked",
-            hints=(f"agentmux attach {entry.name}",),
-        )
-    world = trusted_world(face, world, _used_by(world, entry), trust=trust)
-    state = world.files(entry.path).load().state
-    own = world.terminal(target.server.socket).own(target)
-    return reattach(world, orchestrator_start(world, face.config), entry.path, state, own)
+def _tools(face: Face, world: World) -> ResumeTools:
+    return ResumeTools(
+        starter=orchestrator_start(world, face.config),
+        wait_end=lambda pid: processes.left_after([(pid, 0)], wait_s=_ENDING_S),
+        survivors=orphan_agents.survivors_of,
+    )

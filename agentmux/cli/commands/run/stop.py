@@ -10,11 +10,11 @@ from agentmux.adapters.system.processes import processes
 from agentmux.adapters.system.processes.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.end.stop import stop
-from agentmux.app.session.search.lookup import live, select_session
+from agentmux.app.session.search.lookup import live, require_live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
-from agentmux.cli.commands.look import attachment, orphan_agents
+from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
         entry = select_session(running or entries, command=_COMMAND)
 
     def tmux() -> OwnSession:
-        target = attachment.require_live(entry, live(world, (entry,))[entry.path])
+        target = require_live(entry, live(world, (entry,))[entry.path])
         # An orchestrator that was killed has not ended it, and it could still commit.
         ended = end_lost_work(entry.text("session_id"), entry.path)
         if ended:

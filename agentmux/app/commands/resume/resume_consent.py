@@ -1,0 +1,261 @@
+"""Resume a session as its user agrees: obstacles, trust, plan, warnings, questions, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from agentmux.app.commands.look.trust import Effect, played_in
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest, Rebuild
+from agentmux.app.commands.resume.orchestrator_start import (
+    OrchestratorStart,
+    StartedSession,
+    reattach,
+)
+from agentmux.app.commands.resume.resume import (
+    ResumePlan,
+    find_obstacle,
+    plan_lacks,
+    plan_resume,
+    require_seats,
+    require_unfinished,
+    resume,
+    starting,
+)
+from agentmux.app.launch.missing_programs import missing_programs
+from agentmux.app.person import Person
+from agentmux.app.session.configuration.pinned import repinned_by
+from agentmux.app.session.search.lookup import (
+    SessionEntry,
+    list_resumable_sessions,
+    live,
+    require_live,
+)
+from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
+from agentmux.app.world import World
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.config.settings import policy_of
+from agentmux.errors import BlockedError, UsageError
+from agentmux.ports.git.worktrees import FolderGoneError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeCommand:
+    """What the user says of a resume.
+
+    Attributes:
+        fresh: The seats that start a new conversation; ``*`` stands for all.
+        phase: The phase to go back to; None: the phase is inferred.
+        rebuild: As for `plan_resume`.
+        repin: Likewise.
+        is_watched: Whether a person may watch the panes, so that these may ask first.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    phase: str | None = None
+    rebuild: Rebuild = Rebuild.CAREFUL
+    repin: bool = False
+    is_watched: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survivors:
+    """The agents of a session that outlived its tmux server: in words, and what ends them."""
+
+    words: str
+    end: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeTools:
+    """What a resume does with processes.
+
+    Attributes:
+        starter: How an orchestrator is started.
+        wait_end: Waits, not for long, until the process with this pid has ended.
+        survivors: Takes the id and the directory of a session that is not live. Returns its agents
+            that still run; None where none does.
+    """
+
+    starter: OrchestratorStart
+    wait_end: Callable[[int], object]
+    survivors: Callable[[str, Path], Survivors | None]
+
+
+def resume_with_consent(
+    world: World, person: Person, tools: ResumeTools, entry: SessionEntry, command: ResumeCommand
+) -> StartedSession:
+    """Check everything that could refuse the resume, ask where consent is needed, then resume.
+
+    Raises:
+        AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
+        DeclinedError: The person did not consent.
+    """
+    _require_free(world, tools, entry)
+    if not entry.is_done:
+        world = person.trust(world, used_by(world, entry, repin=command.repin))
+    asks = person.is_asked and command.is_watched
+    plan = _agree_on_plan(world, person, entry, command, asks=asks)
+    obstacle = plan.obstacle or (None if asks else plan_lacks(world, plan))
+    if obstacle is not None:
+        raise obstacle
+    told = (*plan.warnings, *missing_programs(plan.panes))
+    for warning in told:
+        person.note(f"warning: {warning}")
+    if command.phase is not None and command.phase != plan.inference.phase:
+        person.agree(f"Go back from {plan.inference.phase} to {command.phase}?")
+    _end_survivors(person, tools, plan)
+    policy = policy_of(
+        world.settings.resume.policy,
+        asked=person.is_there and command.is_watched,
+        yes=person.has_agreed,
+    )
+    request = OrchestratorRequest(
+        mode="resume",
+        fresh=tuple(sorted(command.fresh)),
+        phase=command.phase,
+        policy=policy.value,
+        rebuild=plan.rebuild,
+    )
+    return replace(resume(world, tools.starter, plan, request), told=told)
+
+
+def _require_free(world: World, tools: ResumeTools, entry: SessionEntry) -> None:
+    """Check that neither the session nor another one is at work in its work tree.
+
+    An orchestrator that ends by itself, since its tmux session is gone, is waited for.
+
+    Raises:
+        AgentmuxError: One is at work, or that is not known.
+    """
+    known = add_resumable(world, (entry,))
+    lives = live(world, known)
+    own = lives[entry.path]
+    if own.live is False and own.locked and own.orchestrator is not None:
+        tools.wait_end(own.orchestrator)
+        lives = live(world, known)
+    block = find_obstacle(world, entry, lives[entry.path])
+    block = block or find_tree_obstacle(world, lives, busy(lives, known), entry)
+    if block is not None:
+        raise block
+
+
+def _agree_on_plan(
+    world: World, person: Person, entry: SessionEntry, command: ResumeCommand, *, asks: bool
+) -> ResumePlan:
+    """Return the plan of a resume, after asking whether a worktree that is gone is made again.
+
+    ``asks`` says whether a person can be asked.
+
+    Raises:
+        AgentmuxError: Something is against it.
+        DeclinedError: The person said no.
+    """
+    planned = partial(
+        plan_resume,
+        *(world, world.files(entry.path)),
+        fresh=command.fresh,
+        phase=command.phase,
+        repin=command.repin,
+    )
+    plan = planned(rebuild=command.rebuild)
+    require_unfinished(plan)
+    require_seats(plan, command.fresh)
+    if isinstance(plan.obstacle, FolderGoneError) and asks:
+        for line in (plan.obstacle.message, *plan.obstacle.hints[:-1]):
+            person.note(line)
+        stays = "what git keeps for the old folder stays"
+        person.agree(f"Make it again from its last checkpoint ({stays})?")
+        plan = planned(rebuild=Rebuild.ANYWAY)
+    return plan
+
+
+def _end_survivors(person: Person, tools: ResumeTools, plan: ResumePlan) -> None:
+    """End agents that outlived their tmux server, after asking the person.
+
+    Raises:
+        BlockedError: Agents are alive and nobody can be asked.
+        DeclinedError: The person said no.
+    """
+    alive = tools.survivors(plan.state.session_id, plan.path)
+    if alive is None:
+        return
+    if not (person.is_there or person.has_agreed):
+        raise agents_alive(plan.path.name, alive.words)
+    person.agree(f"These agents outlived their tmux server: {alive.words}. End them?")
+    alive.end()
+
+
+def agents_alive(session: str, words: str) -> BlockedError:
+    """Return the error for a resume that may not end agents that are still running.
+
+    Args:
+        session: Name of the session.
+        words: The agents.
+    """
+    return BlockedError(
+        f"agents of session {session} outlived their tmux server: {words}",
+        reason="agents_alive",
+        hints=(f"to end them and resume: agentmux resume {session} --yes",),
+    )
+
+
+def add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
+    """Return the given sessions and all others of the project that are not done, each one once."""
+    sessions = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
+    return tuple(sessions.values())
+
+
+def used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
+    """Return a function that tells what the session's agents would run and be told in a `World`.
+
+    If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
+    tells which settings the session would take.
+    """
+    if not world.consent.trust.parts():
+        return lambda _: None
+    state = world.files(entry.path).load().current
+    played = played_in(state)
+    if not repin:
+        return played
+    return lambda each: (played(each), repinned_by(each, state))
+
+
+def reattach_with_consent(
+    world: World, person: Person, starter: OrchestratorStart, entry: SessionEntry
+) -> StartedSession:
+    """Start a new orchestrator for the agents of a live session, after asking about trust.
+
+    Raises:
+        AgentmuxError: It is not live, its tmux session cannot be reached, or the orchestrator did
+            not start.
+        BlockedError: It has an orchestrator, or is starting; or it was moved while it ran.
+        DeclinedError: The person did not consent.
+    """
+    liveness = live(world, (entry,))[entry.path]
+    if liveness.live is False:
+        raise UsageError(
+            f"session {entry.name} is not live, so there is nothing to reattach to",
+            hints=(f"agentmux resume {entry.name}",),
+        )
+    if liveness.starter is not None:
+        raise starting(entry, liveness.starter)
+    target = require_live(entry, liveness)
+    if liveness.moved_from is not None:
+        raise BlockedError(
+            f"session {entry.name} was moved from {liveness.moved_from} while it ran, so its agents"
+            " cannot find it",
+            reason="session_live",
+            hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
+        )
+    if liveness.locked:
+        raise BlockedError(
+            f"session {entry.name} has an orchestrator already: process {liveness.orchestrator}",
+            reason="locked",
+            hints=(f"agentmux attach {entry.name}",),
+        )
+    world = person.trust(world, used_by(world, entry))
+    state = world.files(entry.path).load().state
+    own = world.terminal(target.server.socket).own(target)
+    return reattach(world, starter, entry.path, state, own)
