@@ -64,5 +64,5 @@ def test_a_preview_tells_the_same_and_asks_nothing(studio: Studio) -> None:
     start_with_consent(studio.world, asked.person(), _starter(), elsewhere)
     assert [each for each in asked.lines if each != "Start anyway?"] == told.lines
     assert f"the session works in {studio.project}, not /elsewhere" in told.lines
-    assert 'for a small wish: agentmux start --quick "…"' in told.lines
+    assert 'for a small change: agentmux start --quick "…"' in told.lines
     assert plan.request.agent == "demo"

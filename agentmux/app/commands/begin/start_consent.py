@@ -88,7 +88,6 @@ def start_with_consent(
 def _resolve(world: World, command: StartCommand) -> StartRequest:
     """Return the request with what the command names: the pipeline, issue, agent and branch."""
     request, of, on = command.request, command.of, command.on
-    pipeline = request.pipeline or (_REVIEW if of is not None else None)
     issue = (
         None
         if command.issue is None
@@ -101,7 +100,8 @@ def _resolve(world: World, command: StartCommand) -> StartRequest:
     )
     return replace(
         request,
-        pipeline=pipeline or world.settings.defaults.pipeline,
+        pipeline=request.pipeline
+        or (_REVIEW if of is not None else world.settings.defaults.pipeline),
         issue=issue,
         agent=agent,
         model=model,
@@ -115,9 +115,11 @@ def _effect(world: World, request: StartRequest) -> Effect:
     """Return what the start would do in a world, such as what its seats would run and be told."""
     pipeline = request.pipeline or ""
     whole = world.consent.preview()  # untrusted files may name the roles
-    roles = pipeline_roles(whole, pipeline)
-    if not request.product_manager:
-        roles = tuple(role for role in roles if role != PRODUCT_MANAGER)
+    roles = tuple(
+        role
+        for role in pipeline_roles(whole, pipeline)
+        if request.product_manager or role != PRODUCT_MANAGER
+    )
     agents, models = flags(request.agent, request.model, request.roles, whole.settings.own_roles)
     elsewhere = any(each is not None for each in (request.base, request.on, request.of))
     return placed_by(

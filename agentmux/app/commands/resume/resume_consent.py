@@ -165,8 +165,9 @@ def _agree_on_plan(
     if isinstance(plan.obstacle, FolderGoneError) and asks:
         for line in (plan.obstacle.message, *plan.obstacle.hints[:-1]):
             person.note(line)
-        stays = "what git keeps for the old folder stays"
-        person.agree(f"Make it again from its last checkpoint ({stays})?")
+        person.agree(
+            "Make it again from its last checkpoint (what git keeps for the old folder stays)?"
+        )
         plan = planned(rebuild=Rebuild.ANYWAY)
     return plan
 
@@ -217,9 +218,7 @@ def used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect
         return lambda _: None
     state = world.files(entry.path).load().current
     played = played_in(state)
-    if not repin:
-        return played
-    return lambda each: (played(each), repinned_by(each, state))
+    return (lambda each: (played(each), repinned_by(each, state))) if repin else played
 
 
 def reattach_with_consent(

@@ -178,7 +178,10 @@ def _report_delivery(
     approval = answer.event_id or ""
     try:
         state = wait_delivered(
-            world, entry, approval, timeout_s=timeout_s, monotonic=monotonic, say=_waits
+            *(world, entry, approval),
+            timeout_s=timeout_s,
+            monotonic=monotonic,
+            say=lambda obstacle: render.note(f"waits: {obstacle}"),
         )
     except AgentmuxError as error:
         if json:
@@ -190,10 +193,6 @@ def _report_delivery(
     for line in () if json else delivered_lines(with_workplace(world, state), state):
         render.out(line)
     return ExitCode.OK
-
-
-def _waits(obstacle: str) -> None:
-    render.note(f"waits: {obstacle}")
 
 
 def _delivery(state: SessionState) -> dict[str, object] | None:
