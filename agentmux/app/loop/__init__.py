@@ -1,1 +1,1 @@
-"""The orchestrator: probe, decide, act, wait. `commands` has the operations for people."""
+"""The loop of the orchestrator: probe, decide, act, wait. `commands` holds what users run."""

@@ -1,4 +1,4 @@
-"""Long-running work in the background of the loop; never two pieces with one key at a time."""
+"""Runs long work in the background of the loop, and never two pieces with one key at a time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 AGAIN_S: Final = 1.0
-"""Seconds before failed work may run again; else the loop would repeat it without a pause."""
+"""Seconds before failed work may run again; without a pause, the loop would retry it at once."""
 TRIES: Final = 3
-"""How often work is tried that fails by an error for which nobody can be asked to do anything."""
+"""How often work is tried that fails with unexpected errors, which no user can fix."""
 CLOSE_S: Final = 4.0
-"""How long programs may take to end, which are then killed, and their threads to notice it."""
+"""How long programs may take to end at the close before they are killed, in seconds."""
 
 
 async def give_way() -> None:
-    """Let what has happened meanwhile be handled, such as a key that was pressed."""
+    """Let the event loop handle what has happened meanwhile, such as a pressed key."""
     await asyncio.sleep(0)  # the event loop sees it
     await asyncio.sleep(0)  # and handles it
 
@@ -34,23 +34,23 @@ class Loop(Protocol):
     """The part of the orchestrator's loop that background work calls."""
 
     def wake(self) -> None:
-        """Make the loop look again soon."""
+        """Make the loop look at the session again soon."""
 
     def say(self, message: str) -> None:
         """Show the user a message."""
 
 
 class UnrecordedError(AgentmuxError):
-    """How work ended cannot be recorded: it is not done again, as if it had not ended."""
+    """The end of the work cannot be recorded; the work is given up, so it is not done twice."""
 
 
 def is_unexpected(error: Exception) -> bool:
-    """Return whether an error is none that a user can act on: it will not go away by itself."""
+    """Return whether an error is unexpected: no user can fix it, and it will not go away."""
     return not isinstance(error, AgentmuxError)
 
 
 def in_words(error: Exception) -> str:
-    """Return an error as people are told of it; of one that is unexpected also its kind."""
+    """Return an error as text for people; for an unexpected error, with the name of its class."""
     if is_unexpected(error) and not isinstance(error, OSError):
         return f"{type(error).__name__}: {error}"
     return str(error)
@@ -66,13 +66,13 @@ class BackgroundTasks:
         *,
         label: str = "",
     ) -> None:
-        """Prepare to work.
+        """Start with no work.
 
         Args:
-            loop: The loop, which is woken.
-            give_up: Called with the key of work that is given up, and its last error. Without it,
-                work can always begin again: a person begins it.
-            label: Says whose work it is; see `WorkGroup`.
+            loop: The loop to wake.
+            give_up: Called with the key and the last error of work that is given up. Without it,
+                work is never given up, because only a person starts it.
+            label: Marks the processes of the work; see `WorkGroup`.
         """
         self._loop = loop
         self._give_up = give_up
@@ -89,17 +89,17 @@ class BackgroundTasks:
         *,
         give_up: Callable[[Exception], object] | None = None,
     ) -> bool:
-        """Start ``work``, unless work with this key runs or was given up; return whether it began.
+        """Start ``work`` unless work with this key runs or was given up; return whether it started.
 
-        An error is shown and logged, but not again while work with this key fails the same way.
-        Work that has failed counts as running for another `AGAIN_S`; then the loop is woken. Work
-        that fails by unexpected errors `TRIES` times in a row is given up: it does not begin again.
+        An error is shown and logged, but only once while work with this key fails in the same way.
+        Failed work counts as running for another `AGAIN_S`; then the loop is woken. Work that fails
+        with unexpected errors `TRIES` times in a row is given up: it cannot be started again.
 
         Args:
             key: Names the work for people.
             work: The work.
-            give_up: Called with the last error in place of giving the work up: it records that
-                the work failed, so that the work is not wanted any more.
+            give_up: Called with the last error instead of giving the work up. It must record that
+                the work failed, so that nobody starts the work again.
         """
         running = self._tasks.get(key)
         if key in self._given_up or (running is not None and not running.done()):
@@ -109,12 +109,12 @@ class BackgroundTasks:
         return True
 
     def allow_again(self, key: str) -> None:
-        """Let work begin again that was given up."""
+        """Allow work with this key to start again after it was given up."""
         self._given_up.discard(key)
         del self._tried[key]
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a thread; the programs that it runs end when this work does."""
+        """Run ``work`` in a daemon thread; `close` ends the programs that it started."""
         return await self._threads.run(work)
 
     def cancel(self) -> None:
@@ -123,7 +123,7 @@ class BackgroundTasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Cancel all work, and end the programs that it runs; return when they have ended."""
+        """Cancel all work, end the programs that it started, and wait until they have ended."""
         self.cancel()
         if not await in_daemon_thread(partial(self._threads.end, CLOSE_S)):
             logger.warning("work in the background did not end within %s s", CLOSE_S)
@@ -157,7 +157,7 @@ class BackgroundTasks:
     def _give_up_after(
         self, key: str, error: Exception, give_up: Callable[[Exception], object] | None
     ) -> None:
-        """Count an error; if it was the last try, have the failure recorded, or begin no more."""
+        """Count an error; after the last try, have the failure recorded, or give the work up."""
         self._tried[key] += is_unexpected(error)
         last_error = error
         if self._tried[key] >= TRIES and give_up is not None:

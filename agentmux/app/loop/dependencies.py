@@ -1,4 +1,4 @@
-"""What an orchestrator's loop needs of the outside world; the caller passes it in."""
+"""The parts of the outside world that only an orchestrator's loop needs; the caller passes them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,27 @@ class LoopDependencies:
 
     Attributes:
         terminal: The tmux session of the orchestrator and its agents.
-        end: Ends processes (pid and start time each), by force if they do not end otherwise.
-        end_lost_work: Takes id and directory of a session that this process drives. Ends the
-            programs that an orchestrator before it left at work when it was killed, such as a
-            commit that waits for its signer; returns them as words.
-        hints: Yields when something changed in the session's directory, until the given event is
-            set.
-        gone: Returns once nothing exists at a path any more.
-        index_wait_s: How long a commit waits for git's index before the user is told.
+        lock: The session's lock.
+        wake: The pipe through which other processes wake the loop.
+        deaths: Tells when processes end.
+        type_into: Types text into a pane.
+        press: Presses keys in a pane.
+        end: Ends the given processes (pid and start time each), by force if necessary.
+        display: Draws the monitor, and reads its keys.
+        hints: Yields each time something changes in the session's directory, until the given event
+            is set.
+        gone: Returns once nothing exists at the path any more.
         notifier: Sends notifications to addresses outside of tmux.
-        past: What the monitor said of the session before, oldest first.
-        approver: Takes the id of an approval; returns, once, the environment that the approving
-            command has left, or None.
+        index_wait_s: How long a commit waits for git's index before the user is told, in seconds.
+        past: The messages that the monitor showed before, oldest first.
+        approver: Takes the id of an approval. Returns the environment that the approving command
+            left, or None; only the first call for an approval returns it.
         require_lease: Raises `LeaseLapsedError` if the session must not act now.
-        require_installed: Takes the name of the session, for commands. Raises
-            `InstallationGoneError` if this process could not start what it needs any more.
+        require_installed: Takes the name of the session, for commands in hints. Raises
+            `InstallationGoneError` if the installation that this process needs was removed.
+        end_lost_work: Takes the id and the directory of a session that this process drives. Ends
+            the programs that a killed orchestrator left running, such as a commit that waits for
+            its signer. Returns their description in words; empty if there were none.
     """
 
     terminal: OwnSession
@@ -57,4 +63,4 @@ class LoopDependencies:
 
 
 class SessionGoneError(AgentmuxError):
-    """The tmux session, or its server, is gone."""
+    """The tmux session, or its server, no longer exists."""

@@ -1,8 +1,8 @@
 """The loop that drives one session: probe, decide, act, and wait until it is woken.
 
-It is woken by other processes through its pipe (``submit`` writes to it after a signal), by ends of
-processes, changes of files, keys and the clock; a wake only says that it has to look again.
-The line `STOP_LINE` in the pipe also stops it.
+It is woken by lines in its pipe (``submit`` writes one after a signal), by ends of processes,
+changes of files, keys and the clock. A wake-up carries no information: the loop looks at everything
+again. Only the line `STOP_LINE` in the pipe also stops it.
 ``next_actions`` decides what to do, ``performer`` does it, ``watcher`` looks at the screens.
 """
 
@@ -72,7 +72,7 @@ _DRAWING: Final = "the monitor"
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
 SAYS: Final = __name__
-"""The name of the logger whose messages of level INFO are those that the monitor showed."""
+"""The name of the logger whose messages of level INFO are the messages shown at the monitor."""
 _SERVER_GONE: Final = "the tmux server is gone"
 _ORDINARY: Final = LaunchPolicy()
 
@@ -141,7 +141,7 @@ class Orchestrator:
             await self._close()
 
     def wake(self) -> None:
-        """Make the loop look again soon."""
+        """Make the loop look at the session again soon."""
         self._again.set()
 
     def say(self, message: str) -> None:
@@ -154,13 +154,13 @@ class Orchestrator:
 
     @property
     def name(self) -> str:
-        """The shortest name of the session that commands take."""
+        """The shortest name of the session that commands accept."""
         return self._name
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving the session; ``cause`` is recorded.
+        """Stop driving the session, and record ``cause``.
 
-        With ``kill_session`` the tmux session is killed at the end, too.
+        ``kill_session`` also kills the tmux session, at the very end.
         """
         self._cause = self._cause or cause
         self._kill_session = self._kill_session or kill_session
@@ -168,7 +168,7 @@ class Orchestrator:
         self.wake()
 
     async def _step(self) -> None:
-        """Perform all actions that are due; an exception is shown and logged, not raised."""
+        """Perform all actions that are due; exceptions are shown and logged, not raised."""
         if self._has_lost_session():
             return
         with self.reporting(_STEP):
@@ -184,7 +184,7 @@ class Orchestrator:
         """Return whether the session no longer belongs to this process.
 
         If so, this process stops driving it; if the session's directory was deleted, the tmux
-        session is ended, too.
+        session is killed, too.
         """
         if self._tools.lock.still_mine():
             return False
@@ -221,7 +221,7 @@ class Orchestrator:
         raise AgentmuxError("the session repeats the same actions without end; this is a bug")
 
     def _keep_trace(self) -> None:
-        """Keep what is to be said of the session if somebody deletes its directory."""
+        """Save the trace that describes the session if somebody deletes its directory."""
         before, state = self._trace, self._session.state
         # As it was at first: the project may be gone by now.
         shared = before.repository if before is not None else self._repository()
@@ -236,10 +236,10 @@ class Orchestrator:
         return str(self._world.repositories.around(self._world.project) or "")
 
     def _set_alarm(self) -> None:
-        """Wake the loop when the next parked agent is to be woken.
+        """Set a timer that wakes the loop when the next parked agent has to be woken.
 
-        The clock of timers stands still while the machine is suspended: after each look at the
-        screens the alarm is set again.
+        Timers stand still while the machine is suspended, so the alarm is set again after each look
+        at the screens.
         """
         due = next_wake(self._session.state.parked)
         if due is None:
@@ -257,20 +257,20 @@ class Orchestrator:
         return has_lost_worktree(self._session.state)
 
     def _find_name(self) -> None:
-        """Find the shortest name for commands to type: another session may have the same slug."""
+        """Find the shortest name for commands; a new session may have the same slug."""
         path = self._session.files.path
         self._name = path.name
         with suppress(AgentmuxError, OSError):
             self._name = short_name(self._world, path)
 
     def _protect_again(self) -> None:
-        """Put back what keeps `git clean` from deleting the session, where somebody removed it."""
+        """Restore the protection of the session from ``git clean`` if somebody removed it."""
         if self._is_protected:  # what could not be done is not tried again
             path = self._session.files.path
             self._is_protected = protect_from_clean(self._world, path)
 
     def _look_at_branch(self) -> None:
-        """Say once that HEAD has left the session's branch, and show it as long as that is so."""
+        """Warn once if HEAD has left the session's branch, and note it as long as that is so."""
         done = self._session.state.phase == Phase.DONE
         branch = None if done else self._world.repositories.branch_at(self._world.tree)
         mismatch, runtime = left_now(self._session.state, branch), self._watcher.runtime
@@ -280,9 +280,9 @@ class Orchestrator:
 
     @contextmanager
     def reporting(self, what: str) -> Iterator[None]:
-        """Show an error in the ``with`` block instead of raising it.
+        """Return a context manager that shows errors in the ``with`` block instead of raising them.
 
-        It is shown until a block with the same ``what`` (the name of the work) succeeds.
+        An error is shown until a block with the same ``what`` (the name of the work) succeeds.
         """
         try:
             yield
@@ -297,7 +297,7 @@ class Orchestrator:
             self._clear_failure(what)
 
     async def _finish(self) -> None:
-        """End the agents of a done session; the tmux session stays while somebody is attached."""
+        """End the agents of a done session; its tmux session stays while somebody is attached."""
         if not self._finished:
             self._finished = True
             await self._performer.end_all()
@@ -331,7 +331,7 @@ class Orchestrator:
         self._show_problem()
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show, until a resume, that ``what`` is not tried again because of an error."""
+        """Show, until a resume, that ``what`` is not tried again because of ``error``."""
         way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
         text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
         logger.error("%s was given up: %s", what, in_words(error))
@@ -340,9 +340,9 @@ class Orchestrator:
         self._show_problem()
 
     def _end_after(self, what: str, error: Exception) -> None:
-        """End this process if an error that nobody foresaw comes again and again.
+        """End this process if an unexpected error occurs again and again.
 
-        The agents go on, and a resume takes them over.
+        The agents continue, and a resume takes them over.
         """
         now = asyncio.get_running_loop().time()
         if what not in {_STEP, _LOOK} or now - self._failed_at.get(what, -AGAIN_S) < AGAIN_S:
@@ -360,20 +360,20 @@ class Orchestrator:
             self._show_problem()
 
     def _show_problem(self) -> None:
-        """Show the last problem; what was given up comes first, since only a person can help."""
+        """Show the newest problem; work that was given up comes before other problems."""
         shown = {**self._problems, **self._given_up}
         self._watcher.runtime.problem = next(reversed(shown.values()), None)
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
 
     def _call_user(self) -> None:
-        """Notify the user of what the session wants of them, unless it is another process's now."""
+        """Notify the user of what the session needs, unless another process has taken it over."""
         if not self._ending.is_set() or self._cause == "done":
             with self.reporting("a notification"):
                 self._notices.look(self._attention())
 
     def _attention(self) -> Attention:
-        """Return what the session wants of its user."""
+        """Return what the session needs from its user."""
         seats = self._watcher.sight.statuses
         return attention(
             self._session.state,
@@ -411,20 +411,20 @@ class Orchestrator:
         self.wake()
 
     def hand_over(self, work: Callable[[], object]) -> None:
-        """Have the loop run ``work`` soon, and show its error; may be called from any thread."""
+        """Make the loop run ``work`` soon and show its errors; may be called from any thread."""
         self._handed.append(work)
         self.soon(self.answer_keys)
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Have the loop run ``work``, which does not raise; may be called from any thread."""
+        """Make the loop run ``work`` soon, which must not raise; may be called from any thread."""
         if self._main is not None:
             with suppress(RuntimeError):  # the loop is closed, as the process ends
                 self._main.call_soon_threadsafe(work)
 
     def answer_keys(self) -> None:
-        """Do what keys have asked of the session, without letting any other work run.
+        """Do what pressed keys ask of the session, without letting any other work run.
 
-        What a key changes on the screen alone is not waiting for this: see `MonitorThread`.
+        Keys that only change the monitor's picture do not wait for this: see `MonitorThread`.
         """
         handed = bool(self._handed)
         while self._handed:
@@ -435,7 +435,10 @@ class Orchestrator:
             self.show()
 
     def report_drawing(self, error: Exception | None) -> None:
-        """Note that the monitor was drawn, or what kept it from that; from any thread."""
+        """Note that the monitor was drawn, or the error in drawing it.
+
+        May be called from any thread.
+        """
         if error is not None or _DRAWING in self._problems:
             self.soon(partial(self._note_drawn, error))
 
@@ -467,7 +470,7 @@ class Orchestrator:
             self.show()
 
     async def _ticks(self) -> None:
-        """Look at the screens at a fixed interval; late ticks are dropped."""
+        """Look at the screens at a fixed interval; a late look is skipped."""
         while True:
             await asyncio.sleep(self._watcher.look_s)
             with self.reporting(_LOOK):
@@ -487,20 +490,20 @@ class Orchestrator:
             self._show_in_tmux()
 
     def _is_unanswered(self) -> bool:
-        """Return whether tmux did not answer the last step or look, which will ask it again.
+        """Return whether tmux did not answer the last step or look; both will ask it again.
 
-        Each call to a server that hangs blocks this process until the time limit of the call.
+        Each call to a hanging server blocks this process until the call's time limit.
         """
         return not self._unanswered.isdisjoint({_STEP, _LOOK})
 
     def _see_clients(self) -> None:
-        """Look who looks at the session, to say how to leave it."""
+        """Look which tmux clients show the session, to tell the user how to leave it."""
         if not self._ending.is_set() and not self._is_unanswered():
             with self.reporting("a look at the clients"):
                 self._way_out.look()
 
     def _show_in_tmux(self) -> None:
-        """Have tmux's status line and the borders of panes show what the session is at."""
+        """Show the session's phase and status in tmux's status line and in the borders of panes."""
         if self._ending.is_set() or self._is_unanswered():
             return
         sight = self._watcher.sight
@@ -540,13 +543,13 @@ class Orchestrator:
         self._tools.wake.close()
 
     def _show_left(self) -> None:
-        """Have tmux's status line show that nothing drives the session any more."""
+        """Show in tmux's status line that no orchestrator drives the session any more."""
         if not self._kill_session and self._tools.lock.still_mine():
             with suppress(AgentmuxError, OSError):
                 self._options.write(left_options(self._session.state), {})
 
     def _note_interruption(self) -> None:
-        """Record why this process stops, unless another process has the session now."""
+        """Record why this process stops, unless another process has taken the session over."""
         with suppress(AgentmuxError, OSError):
             if self._tools.lock.still_mine():
                 self._session.catch_up()
@@ -555,16 +558,16 @@ class Orchestrator:
 
     @property
     def cause(self) -> str | None:
-        """Why this process stops: ``done``, or in words; None while it drives."""
+        """Why this process stops: ``done``, or the reason in words; None while it runs."""
         return self._cause
 
     @property
     def kills_session(self) -> bool:
-        """Whether the tmux session has to be killed, as the very last step."""
+        """Whether the caller has to kill the tmux session, as the very last step."""
         return self._kill_session
 
     def show(self) -> None:
-        """Draw the monitor soon; what keeps it from being drawn is shown, not raised."""
+        """Have the monitor drawn soon; an error in drawing is shown, not raised."""
         now = self._world.now()
         self._times = self._times.at(self._session.state.phase, now)
         picture = Picture(

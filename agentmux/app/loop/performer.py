@@ -1,4 +1,4 @@
-"""Perform the decided actions, one method per action, and record what happened in the journal.
+"""Performs the decided actions, one method per action, and records the results in the journal.
 
 Actions that take long (typing, committing) run in the background of the loop.
 """
@@ -102,7 +102,7 @@ _BEGAN: Final[Mapping[str, str]] = {
     Rung.SHELL: "{} cannot start: a shell is in its pane",
     Rung.SCREEN: "{} cannot start: its last screen is in its pane",
 }
-"""What the log and the monitor say of a launch, by its mode."""
+"""What the log and the monitor say about a launch, by its mode."""
 _WOKEN: Final[Mapping[str, str]] = {
     BUSY: "works again after its usage limit",
     LAUNCH: "its usage limit should be over: it is launched",
@@ -115,7 +115,7 @@ _ENDED: Final[Mapping[str, str]] = {
     CLAIM_TAKEN: "its conversation is in use by another pane",
     TIMED_OUT: "took too long",
 }
-"""What the log and the monitor say of an agent's end, by cause; other causes go by their names."""
+"""What the log and the monitor say about an agent's end, by cause; others are named as they are."""
 
 
 Prepared: TypeAlias = PreparedLaunch | PreparedStep
@@ -125,24 +125,24 @@ class PerformerLoop(Loop, Protocol):
     """The part of the orchestrator's loop that the performer calls."""
 
     def answer_keys(self) -> None:
-        """Answer the keys that were pressed meanwhile, without letting any other work run.
+        """Answer keys pressed meanwhile, without letting any other work run.
 
-        What a key decides is written to the journal, as another process may do at any time.
+        Decisions by key are written to the journal, as if by another process.
         """
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show, until a resume, that ``what`` is not tried again because of an error."""
+        """Show, until a resume, that ``what`` is not tried again because of ``error``."""
 
 
 async def _at_once() -> None:
-    """Wait for nothing."""
+    """Return at once; the default if nothing has to be waited for."""
 
 
 class Performer:
     """Performs the actions of one session.
 
     Attributes:
-        ready: Awaited before an agent gets its pane.
+        ready: Awaited before a pane is opened.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Performer:
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
-        """Perform the actions; return whether the loop should look again at once."""
+        """Perform the actions; return whether the loop should decide again at once."""
         phase = working_phase(self._session.state)
         self._launches_seen = facts.launches  # of the present actions
         self._take_over(facts)
@@ -225,9 +225,10 @@ class Performer:
         return again
 
     def _go_on_as_usual(self) -> None:
-        """Launch as usual from now on, since all launches of the resume are made.
+        """Return to the ordinary launch policy, because all launches of the resume have been made.
 
-        What the user asked for these launches, such as waiting panes, is not for later ones.
+        What the user asked for those launches, such as panes that wait, does not apply to later
+        ones.
         """
         self._manner = _ORDINARY
 
@@ -262,7 +263,7 @@ class Performer:
     def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[Prepared]:
         """Write the launch folders, and record the launches.
 
-        It ends early if an event has changed the phase meanwhile.
+        Stops early if an event has changed the phase meanwhile.
         """
         prepared: list[Prepared] = []
         phase = working_phase(self._session.state)
@@ -276,7 +277,7 @@ class Performer:
         return prepared
 
     def _filter_seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
-        """Return the launches that still have a seat."""
+        """Return the launches that still belong to a seat."""
         seated = {seat.launch for seat in self._session.state.seats.values()}
         return [launch for launch in prepared if launch.pane.launch in seated]
 
@@ -321,7 +322,7 @@ class Performer:
     def _take_over(self, facts: Facts) -> None:
         """Make sure that prompts arrive that could not be typed at first.
 
-        So do those of launches by an earlier orchestrator.
+        This includes the prompts of launches by an earlier orchestrator.
         """
         for name, seat in self._session.state.seats.items():
             fact = facts.launches.get(seat.launch, LaunchFact())
@@ -370,7 +371,7 @@ class Performer:
             self._waits_for_unzoom = arrangement.later
 
     def arrange_again(self) -> None:
-        """Arrange the panes if that could not be done because the user had zoomed the window."""
+        """Arrange the panes if that had to wait because the user had zoomed a pane."""
         if self._waits_for_unzoom:
             self._arrange()
 
@@ -395,7 +396,7 @@ class Performer:
         self._loop.say(f"failed: {action.cause}")
 
     async def _finish_setup(self, _: FinishSetup) -> None:
-        """Record what the setup changed: it is not part of the result."""
+        """Record which files the setup changed: they are not part of the result."""
         loop, setup = asyncio.get_running_loop(), self._session.state.setup
         before = setup.before if setup is not None else ()
         dirty = await loop.run_in_executor(None, self._world.repository.dirty)
@@ -404,7 +405,7 @@ class Performer:
         self._loop.say("setup: done")
 
     async def _approve(self, _: ApproveByItself) -> None:
-        """Approve the result without the user if the commit leaves nothing out."""
+        """Approve the result without the user, if the commit leaves nothing out."""
         loop = asyncio.get_running_loop()
         way, why = await loop.run_in_executor(None, self._alone)
         if not why:
@@ -414,7 +415,10 @@ class Performer:
         self._why_not = why
 
     def _alone(self) -> tuple[str, str]:
-        """Return where the result goes without a person, and why it cannot be approved."""
+        """Return how to deliver the result without a person, and why it cannot be approved.
+
+        The reason is empty if it can be approved.
+        """
         state = self._session.state
         folders = left_out(self._world, state)
         if folders:
@@ -445,9 +449,9 @@ class Performer:
             self._watcher.sight.panes.pop(launch, None)
 
     def skip_empty_archive(self) -> None:
-        """Record a pending move of artifacts to history as done if there is nothing to move.
+        """Record a pending archiving of artifacts as done if there is nothing to move.
 
-        The artifacts are not read for this.
+        Does not read the artifacts.
         """
         state, files = self._session.state, self._session.files
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
@@ -465,7 +469,7 @@ class Performer:
         self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
     async def _wait_until_gone(self, launches: tuple[str, ...]) -> None:
-        """Wait, but only some seconds, until the agents of these launches left exit records."""
+        """Wait some seconds at most until the agents of these launches have left exit records."""
         deadline = asyncio.get_running_loop().time() + _END_S
         for launch in launches:
             while asyncio.get_running_loop().time() < deadline:
@@ -484,7 +488,7 @@ class Performer:
         self._background.run(f"input {action.input}", self._inputs.send(action.input))
 
     async def _wake(self, action: Wake) -> None:
-        """Record that a limit should be over, then tell its agent: so it is told at most once."""
+        """Record that a usage limit should be over, then tell the agent (once at most)."""
         seat = action.seat
         self._session.record(AgentWoken(how=action.how), seat=seat, launch=action.launch)
         self._loop.say(f"{seat}: {_WOKEN[action.how]}")
@@ -500,11 +504,11 @@ class Performer:
     # -- the end -----------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """End what runs in the background, such as a commit that waits for its signer."""
+        """End the background work, such as a commit that waits for its signer."""
         await self._background.close()
 
     async def end_all(self) -> None:
-        """Save the last screens, then end every agent, and what runs in the background."""
+        """Save the last screens, then end every agent and the background work."""
         closing = asyncio.ensure_future(self._background.close())
         launches = tuple(self._watcher.sight.panes)
         try:

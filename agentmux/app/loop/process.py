@@ -1,7 +1,7 @@
 """The life of an orchestrator process: take the lock, probe, report, drive, release.
 
 It runs in a window of the tmux session that `start` or `resume` created for it. This module reports
-that the orchestrator is ready; earlier errors are raised, and the caller reports them.
+that the orchestrator is ready. Earlier errors are raised, and the caller reports them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ async def drive(
         world: The outside world.
         files: The session's directory.
         request: What the command that started this process asks for.
-        tools: What only the loop needs of the outside world.
+        tools: The parts of the outside world that only the loop needs.
         identity: Fields that describe this process, for the lock and the runtime note.
         report: Tells the waiting command that the orchestrator is ready.
 
@@ -79,7 +79,7 @@ async def drive(
         OK if the session is done, else FAILED.
 
     Raises:
-        AgentmuxError: The orchestrator could not start, or go on; the caller reports that.
+        AgentmuxError: The orchestrator could not start or continue; the caller reports that.
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
@@ -124,9 +124,9 @@ async def drive(
 
 
 def _end_lost_work(session: Session, tools: LoopDependencies) -> tuple[str, ...]:
-    """End what an orchestrator that was killed has left at work, which could act at any time.
+    """End programs that a killed orchestrator left running, because they could act at any time.
 
-    Return warnings that name it.
+    Return warnings that name them.
     """
     ended = tools.end_lost_work(session.initial_load.state.session_id, session.files.path)
     if not ended:
@@ -138,9 +138,9 @@ def _end_lost_work(session: Session, tools: LoopDependencies) -> tuple[str, ...]
 def _take_place(
     world: World, session: Session, request: OrchestratorRequest
 ) -> tuple[World, tuple[Fact, ...], tuple[str, ...]]:
-    """Protect the session's directory, and make its worktree, if it has one.
+    """Protect the session's directory from ``git clean``, and make its worktree if it has one.
 
-    Return its world, facts to record, warnings.
+    Return the world of the session's workplace, facts to record, and warnings.
     """
     home = session.files.path
     known = session.initial_load.current
@@ -155,7 +155,7 @@ def _take_place(
 
 
 def _announce(session: Session, orchestrator: Orchestrator) -> None:
-    """Have signals and warnings shown at the monitor, those so far at once."""
+    """Have signals and warnings shown at the monitor; earlier warnings are shown at once."""
 
     def warn(warning: str) -> None:
         orchestrator.say(f"warning: {warning}")
@@ -171,7 +171,7 @@ def _announce(session: Session, orchestrator: Orchestrator) -> None:
 
 
 def _note_what_stays(tools: LoopDependencies, watcher: Watcher) -> None:
-    """Leave the user a note if the tmux session cannot be killed: its server lost its socket.
+    """Leave the user a note if the tmux session cannot be killed because its socket is missing.
 
     The agents have ended by then; the tmux session stays on that server, empty.
     """
@@ -186,7 +186,7 @@ def _note_what_stays(tools: LoopDependencies, watcher: Watcher) -> None:
 
 
 def _require_own(tools: LoopDependencies, session: Session) -> None:
-    """Check that the tmux session around this process has the session's uuid.
+    """Check that the tmux session of this process has the session's uuid.
 
     Raises:
         SessionGoneError: It has another one.
@@ -197,12 +197,13 @@ def _require_own(tools: LoopDependencies, session: Session) -> None:
 
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
-    """Apply the journal's pending events; on a resume, record where the session goes on.
+    """Apply the journal's pending events; on a resume, record the phase in which it resumes.
 
-    ``socket`` is the path of the tmux server's socket, which a resume records.
+    Also finishes an interrupted rewind. ``socket`` is the path of the tmux server's socket, which a
+    resume records.
 
     Raises:
-        SessionDoneError: The session to be resumed is done.
+        SessionDoneError: The session to resume is done.
     """
     session.take_over(
         session_id=request.session_id,
@@ -219,9 +220,10 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
 
 
 def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> bool:
-    """Record where the session goes on; return False if new events came first: call it again.
+    """Record the phase in which the session resumes; return False if new events came first.
 
-    If a pending event has just ended the session, there is nothing to record: return True.
+    Then call this again. If a pending event has just ended the session, there is nothing to record,
+    and this returns True.
     """
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)

@@ -1,4 +1,4 @@
-"""How the user leaves a session: the line at the foot of the monitor, with the real keys."""
+"""The line at the foot of the monitor that tells how to leave the session, with the actual keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from agentmux.ports.tmux.terminal import Client, LeaveKeys, OwnSession, StatusOp
 def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
     """Return how to leave the session, in one short line.
 
-    A client that showed another session before goes back there; one from a shell is detached.
+    A client that showed another tmux session before goes back to it; one started from a shell
+    detaches.
 
     Args:
-        clients: Who looks at the session.
-        keys: The keys of their tmux.
-        session: Name of the tmux session, for a command where no key is bound.
+        clients: The clients that show the session.
+        keys: The keys of their tmux server.
+        session: The name of the tmux session, for a command if no key is bound.
     """
     homes = {client.came_from for client in clients if client.came_from}
     ways = []
@@ -28,16 +29,17 @@ def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
 
 
 class DetachHint:
-    """Knows how the clients of a session leave it.
+    """Knows how the clients of a session can leave it.
 
     Attributes:
-        line: For the user; empty until the first look.
-        options: The tmux options with the keys that go to the monitor from an agent's pane, with
-            those that leave the session, and with the clients that stay in tmux when it ends.
+        line: The line for the user; empty until the first look.
+        options: The tmux options that hold the keys that go from an agent's pane to the monitor,
+            the keys that leave the session, and the clients that stay in tmux when the session
+            ends.
     """
 
     def __init__(self, terminal: OwnSession, session: str) -> None:
-        """``session`` is the name of the tmux session."""
+        """Take the tmux session and its name, ``session``."""
         self._terminal = terminal
         self._session = session
         self._clients: tuple[Client, ...] | None = None
@@ -45,10 +47,10 @@ class DetachHint:
         self.options: Mapping[str, str] = {}
 
     def look(self) -> None:
-        """Look who is there; the keys are read only if that has changed.
+        """Look which clients are attached; the keys are read only if that has changed.
 
         Raises:
-            TerminalError: As from `OwnSession.clients`.
+            TerminalError: tmux fails; see `OwnSession.clients`.
         """
         clients = self._terminal.clients()
         if clients != self._clients:

@@ -1,6 +1,6 @@
 """What the monitor shows and what its keys do; all of it runs in the `MonitorThread`.
 
-Git and the disk are asked in further threads. What changes the session is handed over to the loop.
+Git and files are read in further threads. What changes the session is handed over to the loop.
 """
 
 from __future__ import annotations
@@ -66,16 +66,22 @@ class MonitorLoop(Loop, Protocol):
     """The part of the orchestrator's loop that the keys call."""
 
     def hand_over(self, work: Callable[[], object]) -> None:
-        """Have the loop run ``work`` soon, and show its error; may be called from any thread."""
+        """Make the loop run ``work`` soon and show its errors; may be called from any thread."""
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Have the loop run ``work``, which does not raise; may be called from any thread."""
+        """Make the loop run ``work`` soon, which must not raise; may be called from any thread."""
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving the session."""
+        """Stop driving the session, and record ``cause``.
+
+        ``kill_session`` also kills its tmux session.
+        """
 
     def report_drawing(self, error: Exception | None) -> None:
-        """Note that the monitor was drawn, or what kept it from that; from any thread."""
+        """Note that the monitor was drawn, or the error in drawing it.
+
+        May be called from any thread.
+        """
 
     @property
     def is_finished(self) -> bool:
@@ -83,10 +89,10 @@ class MonitorLoop(Loop, Protocol):
 
 
 class MonitorKeys:
-    """The keys of one monitor, and what the person there has begun.
+    """Handles the keys of one monitor, and keeps what the user has begun there.
 
     Attributes:
-        picture: The session as it is now; None before it is known.
+        picture: The current picture of the session; None until the loop has made the first one.
         lost: Called when the keyboard is gone.
     """
 
@@ -129,11 +135,11 @@ class MonitorKeys:
         }
 
     def cancel(self) -> None:
-        """Cancel all work in the background."""
+        """Cancel all background work."""
         self._background.cancel()
 
     def answer(self) -> None:
-        """Answer the keys that were pressed meanwhile, and draw what they changed."""
+        """Handle the keys that were pressed, and draw what they changed."""
         display = self._tools.display
         pressed = display.keys()
         if display.fileno() is None:
@@ -144,7 +150,7 @@ class MonitorKeys:
             self.draw()
 
     def _answer(self, key: Pressed) -> None:
-        """Do what a key asks for; the loop shows what keeps it from being done."""
+        """Do what a key asks for; an error is handed to the loop, which shows it."""
         if self._loop.is_finished:
             self._loop.hand_over(partial(self._loop.end, "done", kill_session=True))
             return
@@ -171,7 +177,7 @@ class MonitorKeys:
         self._fade()
 
     def _hand_over(self, work: Callable[[], object]) -> None:
-        """Have the loop do what changes the session, and then look at the session again."""
+        """Make the loop run ``work``, which changes the session, and look at the session again."""
 
         def run() -> None:
             work()
@@ -180,7 +186,7 @@ class MonitorKeys:
         self._loop.hand_over(run)
 
     def _done_by_loop(self, work: Callable[[], bool]) -> asyncio.Future[bool]:
-        """Have the loop run ``work``; return the future of its result, which is False if it fails.
+        """Make the loop run ``work``; return a future of the result, which is False after an error.
 
         The loop shows the error.
         """
@@ -203,7 +209,7 @@ class MonitorKeys:
         return done
 
     def wake(self) -> None:
-        """Make the orchestrator's loop look again soon."""
+        """Make the orchestrator's loop look at the session again soon."""
         self._loop.soon(self._loop.wake)
 
     def say(self, message: str) -> None:
@@ -211,9 +217,9 @@ class MonitorKeys:
         self._loop.soon(partial(self._loop.say, message))
 
     def draw(self) -> None:
-        """Draw the session as it is now, with what the person at the monitor has begun.
+        """Draw the current picture of the session, with what the user has begun at the monitor.
 
-        The loop is told what keeps it from being drawn.
+        An error is reported to the loop, not raised.
         """
         failed: Exception | None = None
         try:
@@ -224,7 +230,7 @@ class MonitorKeys:
         self._loop.report_drawing(failed)
 
     def _on(self, picture: Picture) -> Picture:
-        """Return the picture with what the person at the monitor has begun."""
+        """Return the picture with what the user has begun at the monitor."""
         self._keep_up()
         console = self._console
         return replace(
@@ -242,7 +248,7 @@ class MonitorKeys:
         return takes_decision(self._session.state)
 
     def _fade(self) -> None:
-        """Remove the present note after a while, unless a key does so first."""
+        """Remove the current note after a while, unless a key removes it first."""
         noted = self._console
 
         def remove() -> None:
@@ -256,7 +262,7 @@ class MonitorKeys:
     # -- texts -------------------------------------------------------------------------------
 
     def _keep_up(self) -> None:
-        """Look at the result when there is a new one to decide on, and drop what was decided."""
+        """Look at a new result that the user has to decide on; forget a result that was decided."""
         state = self._session.state
         if not self._decides and self._console.reads is MonitorCommand.APPROVE:
             self._console = Console()  # it was decided elsewhere
@@ -266,11 +272,11 @@ class MonitorKeys:
             self._background.run("the result", self._see_result(), give_up=self._show_no_result)
 
     def _show_no_result(self, _error: Exception) -> None:
-        """Go without the result until the state changes."""
+        """Show no result until the state changes."""
         self._result, self._result_of = None, self._session.state.revision
 
     async def _see_result(self) -> None:
-        """Look at the result until it is the one of the present state."""
+        """Look at the result; repeat that if the state has changed meanwhile."""
         while takes_approval(self._session.state):
             looks_at = self._session.state.revision
             result = await in_daemon_thread(self._of_session(result_view))
@@ -305,7 +311,7 @@ class MonitorKeys:
     # -- what is asked for twice -------------------------------------------------------------
 
     def _ask_again(self) -> None:
-        """Show what another press of the same key would do."""
+        """Show what a second press of the same key would do."""
         command, state = self._console.command, self._session.state
         match command:
             case MonitorCommand.APPROVE:
@@ -346,7 +352,7 @@ class MonitorKeys:
         self._expire()
 
     def _expire(self) -> None:
-        """Show the question until its time is over, then say so if there is a text about it."""
+        """Keep the question until its time is over; then note that, if a text is shown about it."""
         loop, console = asyncio.get_running_loop(), self._console
         left_s = console.until_s - loop.time()
         if 0 < left_s < float("inf"):
@@ -358,8 +364,8 @@ class MonitorKeys:
     async def _ask_approval(self) -> None:
         """Ask whether to approve, once git has said what would be delivered.
 
-        Any other key in the meantime, or another decision, takes the command back. Git is asked
-        again if the key was pressed again since, or the session is not the same.
+        Any other key or another decision meanwhile cancels this. Git is asked again if the key was
+        pressed again since, or if the session has changed.
         """
         with self._errors_handed_over():
             while self._console == _LOOKS and self._decides:
@@ -368,7 +374,7 @@ class MonitorKeys:
             self._console = Console()
 
     async def _look(self) -> None:
-        """Make the question whether to approve, and ask it if it is about what is there now."""
+        """Prepare the question whether to approve; ask it if key and state are still the same."""
         pressed, state = self._console, self._session.state
         question = await in_daemon_thread(self._of_session(question_or_obstacle))
         if self._console is not pressed or self._session.state != state:
@@ -385,7 +391,7 @@ class MonitorKeys:
     # -- the decision ------------------------------------------------------------------------
 
     def _beginning(self, console: Console, state: SessionState) -> tuple[str, str]:
-        """Return where the next cycle would begin, and what that is for."""
+        """Return the phase in which the next cycle would begin, and a description of it."""
         choices = beginning_choices(state)
         return choices[console.beginning % len(choices)]
 
@@ -408,7 +414,7 @@ class MonitorKeys:
         """Submit the request for changes that the user has written at the monitor.
 
         The text stays in the monitor's input field until the request is recorded; ``written`` has
-        this text as its draft. Nothing is sent if the result is not the one that was shown.
+        this text as its draft. Nothing is sent if the result is no longer the one that was shown.
         """
         kept = Console(draft=written.draft, beginning=written.beginning)
         is_new = self._result_of == self._session.state.revision
@@ -418,7 +424,7 @@ class MonitorKeys:
         self._background.run("the request", self._send_all())
 
     async def _send_all(self) -> None:
-        """Send what is written; if it is taken back and written again meanwhile, send that, too."""
+        """Send the written request; if the user cancels and sends it again meanwhile, send that."""
         while self._unsent is not None:
             (pressed, kept, seen), self._unsent = self._unsent, None
             left = kept
@@ -430,9 +436,9 @@ class MonitorKeys:
             self.draw()
 
     async def _send_text(self, pressed: Console, kept: Console, seen: str) -> Console:
-        """Send what is written, unless the result is not the one that was ``seen``.
+        """Send the written request, unless the digest of the result is no longer ``seen``.
 
-        Any other key takes it back until it is recorded. Return the console to show afterwards.
+        Any other key cancels it until it is recorded. Return the console to show afterwards.
         """
         now = await in_daemon_thread(self._of_session(digest_now)) if seen else ""
         if now not in {"", seen}:
@@ -479,7 +485,7 @@ class MonitorKeys:
             self._go(*seats[number - 1])
 
     def _go_waiting(self) -> None:
-        """Go to a seat that waits for the user; to the next of several at each press."""
+        """Go to a seat that waits for the user; each press goes to the next of several."""
         seats = self._session.state.seats
         waiting = [name for name, seat in seats.items() if self._waits(name, seat)]
         if not waiting:
@@ -499,7 +505,7 @@ class MonitorKeys:
         if not pane or not self._tools.terminal.go_to(pane):
             self._console = replace(self._console, note=f"{name} has no pane now")
 
-    # What these do for seats, they do for those alone that the question has named.
+    # The following methods act only on seats that the question has named.
 
     def _resume(self, named: tuple[str, ...]) -> None:
         """Choose Resume in each pane that waits, as its own key does."""
@@ -516,7 +522,7 @@ class MonitorKeys:
             self._loop.say(f"user: starts {name} again")
 
     def _find_untyped(self) -> tuple[str, ...]:
-        """Return the seats whose prompts wait, and whose screens show nothing that is known."""
+        """Return the seats whose prompts wait, and whose screens show nothing recognised."""
         return tuple(
             name
             for name, seat in self._session.state.seats.items()
@@ -524,7 +530,7 @@ class MonitorKeys:
         )
 
     def _type(self, named: tuple[str, ...]) -> None:
-        """Have the loop type these prompts though nobody knows where they go."""
+        """Have the prompts of these seats typed although no input field was recognised."""
         for name in _still(self._find_untyped(), named):
             self._sight.at_once.add(self._session.state.seats[name].launch)
             self._loop.say(f"user: has the prompt of {name} typed")

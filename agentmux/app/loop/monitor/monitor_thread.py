@@ -1,8 +1,8 @@
-"""The thread of the monitor: a key is answered there while a step of the loop takes its time.
+"""The thread of the monitor, which answers keys while a step of the loop is still busy.
 
-A step waits for the disk and for tmux, sometimes for hundreds of milliseconds. What a person begins
-at the monitor, and what is drawn, belongs to this thread alone; it changes nothing of the session.
-What a key asks of the session is handed over to the loop.
+A step may wait hundreds of milliseconds for the disk and for tmux. Only this thread draws the
+monitor and keeps what the user has begun there. It never changes the session: what a key asks of
+the session is handed over to the loop.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _END_S: Final = 6.0
 class MonitorThread:
     """Runs small pieces of work one after another, in an event loop of its own.
 
-    Without a keyboard there is nobody to answer: then all work runs at once, in the thread of the
-    caller.
+    Without a keyboard there are no keys to answer; then each piece of work runs at once, in the
+    caller's thread.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,10 @@ class MonitorThread:
         self._thread: Thread | None = None
 
     def begin(self, keyboard: int | None, answer: Callable[[], None]) -> None:
-        """Start the thread, which calls ``answer`` whenever ``keyboard`` can be read."""
+        """Start the thread, which calls ``answer`` whenever ``keyboard`` has input.
+
+        ``keyboard`` is a file descriptor; None starts no thread.
+        """
         if keyboard is None:
             return
         self._loop = asyncio.new_event_loop()
@@ -42,12 +45,12 @@ class MonitorThread:
         self._thread.start()
 
     def unplug(self, keyboard: int) -> None:
-        """Wait for no more keys: a terminal that is gone is readable for ever."""
+        """Stop waiting for keys: a terminal that is gone is always readable."""
         if self._loop is not None:
             self._loop.remove_reader(keyboard)
 
     def do(self, work: Callable[[], object]) -> None:
-        """Run ``work`` in the thread soon, after all that was given before; never after `end`."""
+        """Run ``work`` in the thread soon, after all earlier work; after `end` it does not run."""
         if self._loop is None:
             work()
         else:
@@ -55,7 +58,7 @@ class MonitorThread:
                 self._loop.call_soon_threadsafe(work)
 
     def end(self) -> None:
-        """Run what was given so far, cancel what has begun, and end the thread."""
+        """Run the work given so far, cancel unfinished tasks, and end the thread."""
         if self._loop is None or self._thread is None:
             return
         self.do(self._loop.stop)
@@ -74,5 +77,5 @@ class MonitorThread:
 
 
 def _log(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong in a callback: asyncio itself would write it over the picture."""
+    """Log an error in a callback: asyncio itself would print it over the monitor's picture."""
     logger.error("the monitor: %s", context["message"], exc_info=context.get("exception"))

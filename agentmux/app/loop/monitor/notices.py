@@ -1,6 +1,6 @@
-"""Notifies a person when a session begins to need one, at most once for each reason.
+"""Notifies the user when a session begins to need them, at most once for each reason.
 
-A reason is recorded before anything is sent, in a file of its own, as
+The reasons are recorded in a file of their own before anything is sent, as
 docs/decisions/0017-notifications.md explains. Everything that may take time runs beside the loop.
 """
 
@@ -38,19 +38,19 @@ _CLOSE_S: Final = 1.0
 
 
 class Speaker(Protocol):
-    """The part of the orchestrator that notices need."""
+    """The part of the orchestrator that `Notices` needs."""
 
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
 
     @property
     def name(self) -> str:
-        """The name of the session for commands."""
+        """The name of the session that commands accept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Errand:
-    """One message to send; it is gone once it is on its way."""
+    """One message to send; it is removed once it is on its way."""
 
     title: str
     line: str
@@ -93,11 +93,11 @@ class Notices:
                 self._notify(on, about)
 
     def tell_of_loss(self) -> None:
-        """Notify the user that the session's directory is gone; nothing can be recorded there."""
+        """Notify the user that the session's directory is gone, where nothing can be recorded."""
         self._notify(Occasion.FAILED, [Notice(key="lost", on=Occasion.FAILED)])
 
     def _lasts(self, notice: Notice) -> bool:
-        """Whether a person should hear of it: a problem that is soon over is no reason."""
+        """Whether to notify the user of this reason now: a problem must have lasted for a while."""
         if notice.key != TROUBLE:
             return True
         now = asyncio.get_running_loop().time()
@@ -121,7 +121,10 @@ class Notices:
         return frozenset()
 
     def _record(self, held: frozenset[str]) -> bool:
-        """Record what the user is told; return whether that worked: else nothing is sent."""
+        """Record which reasons the user was told; return whether that worked.
+
+        If it did not, nothing may be sent.
+        """
         try:
             self._session.files.write(layout.NOTIFIED, json.dumps({"told": sorted(held)}))
         except (AgentmuxError, OSError) as error:
@@ -162,7 +165,7 @@ class Notices:
             self._going.discard(on_its_way)
 
     def _send(self, errand: _Errand, on_its_way: Event) -> tuple[SendResult, ...]:
-        """Send one message everywhere, in a thread of its own."""
+        """Send one message to all its addresses; runs in a thread of its own."""
         try:
             results: list[SendResult] = []
             if Address(TMUX) in errand.addresses:
@@ -187,7 +190,7 @@ class Notices:
         return SendResult(address=Address(TMUX))
 
     def _report(self, sent: Iterable[SendResult]) -> None:
-        """Say which address failed; not again while it fails in the same way."""
+        """Show which address failed, but only once while it fails in the same way."""
         for each in sent:
             if each.problem:
                 self._say_once(f"the notification to {each.address} failed: {each.problem}")

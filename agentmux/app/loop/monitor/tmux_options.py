@@ -1,7 +1,7 @@
-"""The tmux options from which tmux's status line and the borders of panes show a session.
+"""Writes the tmux options from which tmux's status line and the panes' borders show the session.
 
-They are options of our session and its panes, never global ones. This is their only writer; the
-adapter gives the formats that show them (`adapters/tmux/commands.py`).
+They are options of our session and its panes, never global ones. Nothing else writes them; the
+formats that show them are in `adapters/tmux/commands.py`.
 """
 
 from __future__ import annotations
@@ -29,24 +29,23 @@ _NO: Final = ""
 
 
 def waits(status: SeatStatus) -> bool:
-    """Return whether the agent of a seat waits for the user, who has to look at its pane.
+    """Return whether the user has to look at the pane of a seat with this status.
 
-    So does one whose prompt has not arrived.
-
-    An agent at its usage limit does not: it is told to go on when the limit should be over.
+    True also if the seat's prompt has not arrived. False for an agent at its usage limit, because
+    it is told to go on when the limit should be over.
     """
     return bool(status.unsent) or status.status in _URGENT
 
 
 def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
-    """Return whether the pane of a seat is marked as one that waits for the user.
+    """Return whether the pane of a seat is marked as waiting for the user.
 
-    So is that of an agent which only the user can start again, since the session has failed.
+    A seat that made the session fail is marked, too, because only the user can restart it.
 
     Args:
-        state: Of the session.
-        name: Of the seat.
-        seen: What its agent does; None where unknown.
+        state: The state of the session.
+        name: The seat.
+        seen: What the seat's agent does; None if unknown.
     """
     return name in restartable(state) or (seen is not None and waits(seen))
 
@@ -55,8 +54,8 @@ def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
     """Return the options that show a session's feature, phase and status.
 
     Args:
-        state: Of the session.
-        seen: What it wants of its user.
+        state: The state of the session.
+        seen: What the session needs from its user.
     """
     return {
         StatusOption.FEATURE: cut(clean(state.subject), _FEATURE_CELLS),
@@ -67,9 +66,9 @@ def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
 
 
 def left_options(state: SessionState) -> Mapping[str, str]:
-    """Return the options of a session whose orchestrator ends and leaves its agents running.
+    """Return the options for a session whose orchestrator ends and leaves the agents running.
 
-    A session that has failed stays failed.
+    Empty for a session that is done or has failed: its status stays.
     """
     if state.phase in ENDS:
         return {}
@@ -88,11 +87,12 @@ class TmuxOptions:
         """Set the options of the session, and mark the panes that wait for the user.
 
         Args:
-            session: Values by option.
-            waiting: Whether its agent waits for the user, by pane id.
+            session: The value of each option.
+            waiting: For each pane id, whether the pane waits for the user.
 
         Raises:
-            TerminalError: As from `OwnSession.set_options`; the next call writes everything again.
+            TerminalError: tmux fails (see `OwnSession.set_options`); the next call writes
+                everything again.
         """
         changed = {k: text for k, text in session.items() if self._session.get(k) != text}
         marks: dict[str, Mapping[str, str]] = {
@@ -106,8 +106,8 @@ class TmuxOptions:
         self._session, self._panes = dict(session), dict(waiting)
 
     def _read_mark(self, pane: str) -> bool | None:
-        """Return whether a pane is marked; None if unknown, as it may be by an orchestrator before.
+        """Return whether a pane is marked; None if an earlier orchestrator may have marked it.
 
-        A pane that is new has no mark.
+        A new pane has no mark.
         """
         return None if self._panes is None else self._panes.get(pane, False)

@@ -1,1 +1,1 @@
-"""The panes of a session: what agents show, and what is typed for them."""
+"""The panes of a session: what agents show there, and what is typed into them."""

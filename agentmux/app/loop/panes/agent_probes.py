@@ -1,4 +1,4 @@
-"""Ask the agents' programs what they can do, in the background; the answers are cached."""
+"""Probes the agents' programs for their abilities, in the background; the answers are cached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentmux.core.pipeline.work import Work
 
 
 class AgentProbes:
-    """Asks the programs of one session what they can do; each program once per process."""
+    """Probes the programs of one session's agents, each program once per process."""
 
     def __init__(
         self, world: World, session: Session, background: BackgroundTasks, loop: Loop
@@ -29,10 +29,10 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Ask the programs of ``works``; return whether their launch has to wait for the answers.
+        """Probe the programs of ``works``; return whether their launch has to wait for the answers.
 
         The loop is woken when the wait is over. If there is nothing to wait for, the programs of
-        all other roles are asked, too, before they are needed.
+        all other roles are probed, too, before they are needed.
         """
         work_items = tuple(works)
         needed = {self._agent(each.role) for each in work_items}
@@ -59,7 +59,7 @@ class AgentProbes:
             self._background.run(f"ask {name}", self._ask(name))
 
     async def _ask(self, name: str) -> None:
-        """Ask an agent's program what it can do; a launch waits only a moment for the answer."""
+        """Probe an agent's program; a launch waits only a moment for the answer."""
         try:
             spec, programs = self._world.agents.spec(name), self._world.agents.programs
             asked = asyncio.ensure_future(self._background.in_thread(partial(programs.ask, spec)))

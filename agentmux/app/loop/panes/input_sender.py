@@ -1,6 +1,6 @@
-"""Send messages and keys of the user to agents, each at most once, and record what happened.
+"""Sends the user's messages and keys to agents, each at most once, and records the results.
 
-An input that may have been typed before the orchestrator was lost is never typed again.
+An input that may have been typed before an orchestrator was killed is never typed again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agentmux.core.terminal.keys.answer_keys import shown_keys
 from agentmux.ports.tmux.terminal import DeliveryResult, TypingResult
 
 _RECOGNISED: Final = 40
-"""A message with fewer characters than this, blanks apart, is not recognised on a screen."""
+"""A message with fewer characters than this, not counting blanks, is not recognised on a screen."""
 
 _LOST: Final = "the orchestrator was lost while it typed"
 _GONE: Final = TypingResult(
@@ -40,7 +40,7 @@ class _MayBeTypedError(Exception):
 
 
 class InputSender:
-    """Sends what the user has for the agents of one session."""
+    """Sends the user's messages and keys to the agents of one session."""
 
     def __init__(
         self, session: Session, watcher: Watcher, loop: Loop, messenger: Messenger
@@ -51,9 +51,10 @@ class InputSender:
         self._messenger = messenger
 
     async def send(self, name: str) -> None:
-        """Send the input with this id, and record the result; an input that has ended is skipped.
+        """Send the input with the id ``name``, and record the result.
 
-        A started one is not sent again: see `_finish`.
+        An input that has ended is skipped. One that had been started before is not sent again, only
+        completed: see `_finish`.
         """
         given = next((each for each in self._session.state.inputs if each.id == name), None)
         if given is None:
@@ -85,8 +86,8 @@ class InputSender:
     async def _finish(self, given: Input, pane: str) -> TypingResult:
         """Press the missing Enter if the message is still in the input field; type nothing.
 
-        Keys may have been pressed, and are not pressed again. A short message is not looked for:
-        the same words may be on the screen for another reason.
+        Keys may have been pressed already, and are not pressed again. A short message is not
+        searched for, because the same words may be on the screen for another reason.
         """
         if given.keys or len("".join(given.text.split())) < _RECOGNISED:
             return TypingResult(result=DeliveryResult.UNKNOWN, evidence=_LOST)
@@ -106,7 +107,7 @@ class InputSender:
         self._session.record(ended, seat=given.seat, launch=given.launch)
 
     def _say(self, given: Input, delivery: TypingResult, *, asked: bool) -> None:
-        """Say what became of an input, and of the question if the agent ``asked`` one."""
+        """Show the result of an input; if the agent ``asked``, also whether that is answered."""
         if delivery.result is DeliveryResult.SENT:
             now = "it still asks you something" if self._asks(given) else "its question is answered"
             then = now if asked else delivery.evidence

@@ -1,4 +1,4 @@
-"""Usage limits on the screens of agents: who is parked, who is to be woken, who has gone on."""
+"""Records usage limits that screens show: who is parked, who to wake, who works again."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _ANSWERED_S: Final = 10.0
 
 
 class LimitWatch:
-    """Records what the screens of agents say about their usage limits."""
+    """Records what the screens of agents show about their usage limits."""
 
     def __init__(
         self, world: World, session: Session, sight: ObservedPanes, wake: Callable[[], None]
     ) -> None:
-        """``wake`` wakes the loop: what it has to do may have changed."""
+        """Take the session; ``wake`` wakes the loop, which may have something new to do."""
         self._world = world
         self._session = session
         self._sight = sight
         self._wake = wake
 
     def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> ScreenReading:
-        """Read a screen; a usage limit counts only below the last prompt or waking.
+        """Read a screen; a usage limit counts only below the last prompt or wake-up message.
 
-        Everything that is typed to an agent that was woken names the time of its waking.
+        Everything that is typed to an agent that was woken contains the time when it was woken.
         """
         woken = self._woken(name, seat)
         if woken is not None:
@@ -44,14 +44,17 @@ class LimitWatch:
         return read_since(spec, text, seat.launch, unmarked=seat.reached)
 
     def _woken(self, name: str, seat: Seat) -> Parked | None:
-        """Return how this launch was woken; None if it was not, or began after the waking."""
+        """Return how this launch was woken; None if it was not, or if it began after the waking."""
         parked = self._session.state.parked.get(name)
         if parked is None or parked.launch != seat.launch or parked.woken <= seat.since:
             return None
         return parked
 
     def note_limit(self, name: str, seat: Seat, said: str) -> None:
-        """Record that an agent has reached its usage limit, unless that is recorded already."""
+        """Record that an agent has reached its usage limit, unless that is recorded already.
+
+        ``said`` is the agent's own text about the end of the limit.
+        """
         state, now = self._session.state, self._world.now()
         reset = reset_time(said, now=now, zones=self._world.machine.zones)
         known = state.parked[name] if is_parked(state, name) else None
@@ -65,13 +68,16 @@ class LimitWatch:
         self._wake()
 
     def note_work(self, name: str, seat: Seat) -> None:
-        """Record that a woken agent works, once: the next one of its account may be woken."""
+        """Record once that a woken agent works; then the next agent of its account may be woken."""
         parked = self._session.state.parked.get(name)
         if parked is not None and parked.woken and not parked.settled:
             self._record_waking(BUSY, name, seat)
 
     def note_rest(self, name: str, seat: Seat, quiet_s: float) -> None:
-        """Record that a parked agent is no longer, if it rests and its screen shows no limit."""
+        """Record that a parked agent is no longer parked, if it is idle and shows no limit.
+
+        ``quiet_s`` is how long it has been quiet, in seconds.
+        """
         if self._sight.status(name) == IDLE and quiet_s >= _ANSWERED_S:
             self._record_waking(ANSWERED, name, seat)
 
@@ -80,5 +86,5 @@ class LimitWatch:
         self._wake()
 
     def due(self) -> tuple[str, ...]:
-        """Return the parked seats to wake now."""
+        """Return the parked seats that are to be woken now."""
         return to_wake(self._session.state.parked, now=self._world.now())

@@ -1,4 +1,4 @@
-"""Type messages into the panes of agents, and record what happened to them."""
+"""Types messages into the panes of agents, and records what happened to them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WHY_NOT: Final[Mapping[DeliveryResult, str]] = {
     DeliveryResult.REFUSED_DIALOG: "it shows a dialog",
     DeliveryResult.PANE_GONE: "its pane is gone",
 }
-"""Why a message did not reach its agent, for people; for other results the evidence says it."""
+"""Why a message did not reach its agent, in words; for other results, see the evidence."""
 
 
 def _why_not(delivery: TypingResult) -> str:
@@ -75,7 +75,7 @@ class Messenger:
             seat: The seat.
             launch: The id of the launch.
             pane: The id of the launch's pane.
-            prompt: Path of the prompt, relative to the session.
+            prompt: The path of the prompt, relative to the session's directory.
         """
         if not self._awaits_prompt(seat, launch):
             return
@@ -110,7 +110,7 @@ class Messenger:
     async def _attempt(
         self, launch: str, before: Unsent, typing: Callable[..., Coroutine[Any, Any, TypingResult]]
     ) -> TypingResult:
-        """Type a prompt; begin again, blind, as soon as a person wants it typed at once."""
+        """Type a prompt; if the user then asks for it, start again without checking the screen."""
 
         def begin() -> None:
             known = self._unsent_messages.get(
@@ -133,13 +133,13 @@ class Messenger:
                 del self._attempts[launch]
 
     def type_at_once(self, launch: str) -> None:
-        """Have the attempt that waits to type this prompt begin again, as a person wants it."""
+        """Restart a waiting attempt to type this prompt: the user wants it typed at once."""
         attempt, unsent = self._attempts.get(launch), self._unsent_messages.get(launch)
         if attempt is not None and unsent is not None and not unsent.typed:
             attempt.cancel()
 
     def _tell_user(self, seat: str, launch: str) -> None:
-        """Say that the screen of a prompt that waits still shows no input field."""
+        """Tell the user that a prompt waits because the screen still shows no input field."""
         unsent = self._unsent_messages.get(launch)
         if unsent is not None and not unsent.typed and self._awaits_prompt(seat, launch):
             self._say_unsent(seat, unsent.why, NO_FIELD, typed=False)
@@ -153,7 +153,7 @@ class Messenger:
             self._loop.say(f"{seat}: its prompt {what}: {why}; look at its pane")
 
     def _note_prompt(self, seat: str, launch: str, delivery: TypingResult, before: Unsent) -> None:
-        """Record what became of a prompt that was to be typed, and say it."""
+        """Record and show what happened to a prompt that had to be typed."""
         told = self._unsent_messages.get(launch, before).why
         if delivery.result in _REACHED:
             self._unsent_messages.pop(launch, None)
@@ -169,9 +169,9 @@ class Messenger:
         self._watcher.look_at((launch,), final=False)
 
     def _note_failure(self, seat: str, launch: str, error: Exception, before: Unsent) -> None:
-        """Show that a prompt has not arrived, as typing it failed; it is tried again if it may be.
+        """Show that typing a prompt failed; it is tried again if it cannot be in the pane yet.
 
-        Without a digest any screen lets it be tried again, unless it may be in the pane already.
+        Without a digest, any screen allows another try.
         """
         known, why = self._unsent_messages.get(launch, before), in_words(error)
         self._say_unsent(seat, known.why, why, typed=known.typed)
@@ -180,8 +180,8 @@ class Messenger:
     async def tell(self, action: Tell) -> None:
         """Tell the seat that asked for research that the research is done.
 
-        While nothing can be typed into its pane, this waits for another screen, or for the end of
-        the launch.
+        While nothing can be typed into its pane, this waits until the screen changes or the launch
+        ends.
         """
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
@@ -218,7 +218,7 @@ class Messenger:
         self._loop.say(f"{action.seat}: could not be told that {what} ({why})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind an agent that has gone quiet of its work, unless its launch was reminded before.
+        """Remind a quiet agent of its work, unless its launch was reminded before.
 
         If nothing can be typed into its pane now, the reminder is put off.
         """
@@ -240,7 +240,7 @@ class Messenger:
         self._loop.say(f"{seat}: {outcome}")
 
     async def go_on(self, seat: str) -> None:
-        """Tell a woken agent, once, to go on with its work."""
+        """Tell a woken agent, once, to continue its work."""
         state = self._session.state
         held, parked = state.seats.get(seat), state.parked.get(seat)
         if held is None or parked is None or not parked.woken:
@@ -256,7 +256,7 @@ class Messenger:
         return self._hears(seat, launch) and not self._session.state.seats[seat].reached
 
     def _hears(self, seat: str, launch: str) -> bool:
-        """Whether this launch has the seat still, and runs."""
+        """Whether this launch still has the seat, and runs."""
         held = self._session.state.seats.get(seat)
         return held is not None and held.launch == launch and held.status == LAUNCHED
 
@@ -273,9 +273,16 @@ class Messenger:
     ) -> TypingResult:
         """Type ``text`` to the agent of a seat, and return what happened to it.
 
-        A second message to the same seat waits for the first. With ``once`` nothing is
-        typed if the text is on the screen already; ``begins`` is called right before it is typed.
-        ``blind`` says that a person wants it typed though no input field is recognised.
+        A second message to the same seat waits for the first.
+
+        Args:
+            seat: The seat.
+            pane: The id of its pane.
+            text: What to type.
+            once: Type nothing if the text is on the screen already.
+            begins: Called right before the text is typed.
+            blind: Type even if no input field is recognised, because the user wants it.
+            deadline_s: How long to wait until the text can be typed, in seconds.
 
         Raises:
             LeaseLapsedError: The session must not act now.
@@ -312,11 +319,18 @@ class Messenger:
         screen: str,
         begins: Callable[[], object],
     ) -> TypingResult:
-        """Press keys for a person in the pane of a seat, and return what happened to them.
+        """Press keys for the user in the pane of a seat, and return what happened to them.
 
-        They never fall into a message that is being typed, nor a message between them; but they
-        pass a message that waits, as it may wait for them. ``begins`` is called right before the
-        first look at the pane, ``screen`` is as in `ports.KeySender`.
+        Keys and messages are never mixed: keys wait while a message is being typed, and a message
+        waits while keys are pressed. But keys go before a message that still waits for the screen,
+        because it may wait for these keys.
+
+        Args:
+            seat: The seat.
+            pane: The id of its pane.
+            keys: The keys.
+            screen: The digest of the screen that the user saw; see `ports.KeySender`.
+            begins: Called right before the first look at the pane.
 
         Raises:
             LeaseLapsedError: The session must not act now.
@@ -336,13 +350,13 @@ class Messenger:
 
 
 def message_inputs(state: SessionState, seat: str, *, session: Path, tree: Path) -> PromptInputs:
-    """Return what a message to the agent of a seat can say.
+    """Return the values that a message to the agent of a seat may contain.
 
     Args:
-        state: The session's; it has the seat.
+        state: The state of the session; it must have the seat.
         seat: The seat.
         session: The session's directory.
-        tree: Where the agent works.
+        tree: The directory in which the agent works.
     """
     held, parked = state.seats[seat], state.parked.get(seat)
     return PromptInputs(

@@ -1,4 +1,4 @@
-"""What an orchestrator has last seen of the panes of its session."""
+"""What the orchestrator has last seen of the panes of its session."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from agentmux.ports.tmux.terminal import Pane
 
 @dataclass(slots=True)
 class LastLook:
-    """Digest of a pane's last screen, and since when it is unchanged, in monotonic seconds.
+    """What the last look at a pane's screen found.
 
-    ``saved`` is whether that screen was saved.
+    Attributes:
+        digest: The digest of the screen.
+        still_since: Since when the screen is unchanged, in monotonic seconds.
+        saved: Whether this screen was saved as a snapshot.
     """
 
     digest: str
@@ -24,12 +27,13 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A prompt that was to be typed, and has not arrived.
+    """A prompt that has to be typed, and has not arrived.
 
     Attributes:
-        why: Why not, for people.
-        typed: Whether it may be in the pane: then it is never typed again.
-        digest: As in `LastLook`, of the screen before it was tried; None where there was no look.
+        why: Why not, in words.
+        typed: Whether it may be in the pane; then it is never typed again.
+        digest: The digest of the screen before the try (as in `LastLook`); None if there was no
+            look.
     """
 
     why: str
@@ -39,16 +43,16 @@ class Unsent:
 
 @dataclass(slots=True)
 class ObservedPanes:
-    """The panes, what each seat does, and how each screen last looked.
+    """The panes, what each seat does, and what each screen last showed.
 
     Attributes:
         panes: The panes, by launch.
         statuses: What the agents do, by seat.
-        last_looks: How each screen last looked, by pane id.
         last_lines: The last line of each seat's screen, by seat.
+        last_looks: The last look at each screen, by pane id.
         worked: The launches whose agents were seen at work.
         unsent: The prompts that have not arrived, by launch.
-        at_once: The launches whose prompts a person wants to be typed whatever the screen shows.
+        at_once: The launches whose prompts the user wants typed whatever the screen shows.
     """
 
     panes: dict[str, Pane] = field(default_factory=dict)
@@ -60,22 +64,22 @@ class ObservedPanes:
     at_once: set[str] = field(default_factory=set)
 
     def see(self, panes: tuple[Pane, ...]) -> None:
-        """Take ``panes`` for those that there are now."""
+        """Replace the known panes with ``panes``, the ones that exist now."""
         self.panes = {pane.launch: pane for pane in panes if pane.launch}
         self.unsent = {each: known for each, known in self.unsent.items() if each in self.panes}
 
     def pane_id(self, launch: str) -> str:
-        """Return the id of a launch's pane; empty where none was seen."""
+        """Return the id of a launch's pane; empty if none was seen."""
         pane = self.panes.get(launch)
         return "" if pane is None else pane.id
 
     def status(self, seat: str) -> str:
-        """Return what the seat's agent does; empty where unknown."""
+        """Return what the seat's agent does; empty if unknown."""
         known = self.statuses.get(seat)
         return "" if known is None else known.status
 
     def is_busy(self, seat: str) -> bool:
-        """Whether the seat's agent was seen at work at the last look."""
+        """Whether the seat's agent was at work at the last look."""
         return self.status(seat) == BUSY
 
     def note(self, seat: str, seen: SeatStatus) -> None:
@@ -86,24 +90,24 @@ class ObservedPanes:
         self.statuses[seat] = seen
 
     def forget_all_but(self, seats: frozenset[str]) -> None:
-        """Drop the statuses and the last lines of other seats."""
+        """Drop the statuses and last lines of all seats that are not in ``seats``."""
         self.last_lines = {name: line for name, line in self.last_lines.items() if name in seats}
         self.statuses = {name: known for name, known in self.statuses.items() if name in seats}
 
     def last_look(self, launch: str) -> LastLook | None:
-        """Return how the screen of a launch last looked; None where it was not looked at."""
+        """Return the last look at the screen of a launch; None if there was none."""
         return self.last_looks.get(self.pane_id(launch))
 
     def digest(self, launch: str) -> str | None:
-        """Return the digest of the last screen of a launch; None where it was not looked at."""
+        """Return the digest of the last screen of a launch; None if it was not looked at."""
         last_look = self.last_look(launch)
         return None if last_look is None else last_look.digest
 
     def may_try(self, launch: str) -> bool:
         """Return whether the prompt of a launch may be typed now, as far as is known.
 
-        One that did not arrive may be if nothing was typed and the screen has changed since, or if
-        a person wants it.
+        A prompt that did not arrive may be typed if nothing of it was typed and the screen has
+        changed since, or if the user wants it.
         """
         unsent = self.unsent.get(launch)
         if unsent is None or launch in self.at_once:
@@ -121,6 +125,6 @@ class ObservedPanes:
         return unsent is not None and not unsent.typed and bool(self.why_unsent(seat))
 
     def forgive(self, pause_s: float) -> None:
-        """Subtract a time from the silence of every agent: nobody could show anything."""
+        """Subtract ``pause_s`` seconds from the silence of every agent."""
         for last_look in self.last_looks.values():
             last_look.still_since += pause_s

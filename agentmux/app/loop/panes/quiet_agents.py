@@ -1,4 +1,4 @@
-"""Which agents have gone quiet: whom to remind, and whom to report as stalled."""
+"""Finds agents that have gone quiet: which to remind, and which to report as stalled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class QuietAgents:
     def __init__(
         self, world: World, session: Session, sight: ObservedPanes, spec: Callable[[str], AgentSpec]
     ) -> None:
-        """``spec`` returns the agent that plays a seat."""
+        """Take the session and its panes; ``spec`` returns the agent that plays a seat."""
         self._world = world
         self._session = session
         self._sight = sight
@@ -51,7 +51,7 @@ class QuietAgents:
         )
 
     def quiet_s(self, name: str, seat: Seat, now: float) -> float:
-        """Return for how long an agent has been quiet; 0 for one that has a reason to be."""
+        """Return how many seconds an agent has been quiet; 0 if it has a reason to be."""
         pane = self._sight.panes.get(seat.launch)
         status = self._sight.status(name)
         if pane is None or pane.dead or seat.status != LAUNCHED or not status:
@@ -64,7 +64,7 @@ class QuietAgents:
         return now - last_look.still_since if last_look is not None else 0.0
 
     def rouse(self, launch: str) -> None:
-        """Count the silence of an agent from now on: its usage limit is over."""
+        """Count the silence of an agent from now on, because its usage limit is over."""
         last_look = self._sight.last_look(launch)
         if last_look is not None:
             last_look.still_since = asyncio.get_running_loop().time()
@@ -105,7 +105,7 @@ class QuietAgents:
     def _awaits_research(self, seat: str) -> bool:
         """Return whether research that the seat asked for runs, or is done but not yet reported.
 
-        What cannot be typed to the seat now does not keep it from being reported as stalled.
+        A seat that cannot be told now counts as not waiting, so it can be reported as stalled.
         """
         state = self._session.state
         asked = (

@@ -16,7 +16,7 @@ from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.tmux.terminal import Pane
 
 _NOTE_ROOM: Final = 2048
-"""Minimum size of the runtime note in bytes: the report of a full disk can be written over it."""
+"""Minimum size of the runtime note in bytes, so that a full disk can be reported inside it."""
 
 _PROBLEM_MAX: Final = 800
 
@@ -25,8 +25,8 @@ class RuntimeNote:
     """Writes the runtime note, and knows the programs in the panes.
 
     Attributes:
-        problem: What the user should know; None for nothing.
-        left_branch: That HEAD has left the session's branch, in words; empty where it has not.
+        problem: The problem to show to the user; None if there is none.
+        left_branch: The warning that HEAD has left the session's branch; empty if it has not.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class RuntimeNote:
         sight: ObservedPanes,
         identity: Mapping[str, object],
     ) -> None:
-        """``identity`` describes the process that drives the session: pids, start times, socket."""
+        """Take the session; ``identity`` describes this process: pids, start times, socket."""
         self._session = session
         self._tools = tools
         self._sight = sight
@@ -47,10 +47,10 @@ class RuntimeNote:
         self._started: dict[tuple[str, int], int] = {}
 
     def write(self) -> None:
-        """Write the note, if it changed.
+        """Write the note if it has changed.
 
         Raises:
-            DataError: It cannot be written; the note that is there then says so, if possible.
+            DataError: The note cannot be written; if possible, the existing note then says so.
         """
         sight = self._sight
         fields = {
@@ -82,7 +82,7 @@ class RuntimeNote:
     def processes(self) -> tuple[tuple[int, int], ...]:
         """Return pid and start time of the programs that ran in the panes at the last look.
 
-        Programs without a known start time are left out: their pid may be another program's by now.
+        Programs with an unknown start time are left out: the pid may be another program's by now.
         """
         panes = self._sight.panes.values()
         programs = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)
@@ -98,7 +98,7 @@ class RuntimeNote:
         self.write()
 
     def _say_in_place(self) -> None:
-        """Report in the existing note that nothing can be written: that needs no disk space."""
+        """Report in the existing note that nothing can be written; that needs no disk space."""
         self._written = None
         if self.problem is None:
             return

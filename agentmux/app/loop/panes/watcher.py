@@ -1,4 +1,4 @@
-"""Look at the panes of a session: which agents live, what they show, which have gone quiet."""
+"""Looks at the panes of a session: which agents live, what they show, which have gone quiet."""
 
 from __future__ import annotations
 
@@ -79,29 +79,29 @@ _NOTHING_READ: Final = ScreenReading(mark=ScreenMark.UNKNOWN)
 
 
 def command_status(role: str) -> str:
-    """Return the status of a running command that no agent plays; empty for an agent's role."""
+    """Return the status of a running command of this role; empty if the role is an agent's."""
     return {SETUP: SETTING_UP, CHECK: CHECKING, BASE: CHECKING}.get(role, "")
 
 
 def _status_of(reading: ScreenReading) -> str:
-    """Return the status of an agent whose screen says this; who has to log in is waited for."""
+    """Return the status of an agent with this screen; a needed log-in counts as waiting."""
     return WAITING if reading.needs_login else _MARKS.get(reading.mark, UNKNOWN)
 
 
 def _nobody() -> None:
-    """Do nothing: the loop has not begun."""
+    """Do nothing; the default until the loop has begun."""
 
 
 class Watcher:
-    """Reads the panes, and records what they show.
+    """Reads the panes of a session, and records what they show.
 
     Attributes:
         wake: Wakes the loop.
-        answer_keys: Answers the keys that were pressed meanwhile: to look at many panes takes long.
-        sight: What was last seen.
-        quiet: Who has gone quiet.
+        answer_keys: Answers the keys pressed meanwhile; called during long looks at many panes.
+        sight: What was last seen of the panes.
+        quiet: Finds the agents that have gone quiet.
         runtime: The runtime note.
-        tree: As in `Facts`.
+        tree: The id of the work tree's files; see `Facts`.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Watcher:
         *,
         identity: Mapping[str, object],
     ) -> None:
-        """``identity`` describes the process that drives the session: pids, start times, socket."""
+        """Take the session; ``identity`` describes this process: pids, start times, socket."""
         self._world = world
         self._session = session
         self._tools = tools
@@ -137,7 +137,7 @@ class Watcher:
     # -- who lives ---------------------------------------------------------------------------
 
     def probe(self) -> Facts:
-        """Read panes, exit records and artifacts once, and return what they say.
+        """Read panes, exit records and artifacts once, and return the facts that they show.
 
         Raises:
             TerminalGoneError: The tmux session is gone.
@@ -212,14 +212,14 @@ class Watcher:
         return "", None
 
     def spec(self, seat: str) -> AgentSpec:
-        """Return the agent that plays this seat."""
+        """Return the agent that plays the seat."""
         record = self._session.state.agents.get(seat, {})
         return self._world.agents.spec(str(record.get("agent", "")) or "none")
 
     def typing_spec(self, seat: str) -> AgentSpec:
-        """Return the agent that plays this seat, to type to it.
+        """Return the agent that plays the seat, as needed for typing to it.
 
-        Unless the seat is parked, a usage limit on its screen is over, and hinders nobody.
+        If the seat is not parked, a usage limit on its screen is an old one, and is ignored.
         """
         spec = self.spec(seat)
         return spec if is_parked(self._session.state, seat) else replace(spec, limit=None)
@@ -228,11 +228,11 @@ class Watcher:
 
     @property
     def look_s(self) -> float:
-        """Seconds from one `tick` to the next, however seldom the screens are to be saved."""
+        """Seconds from one `tick` to the next, even if screens are saved more rarely."""
         return min(_LOOK_S, self._world.settings.snapshots.interval_s)
 
     async def tick(self) -> None:
-        """Look at the panes with activity: save the screens, note agents that have gone quiet."""
+        """Look at the panes with activity: save their screens, note agents that have gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
         self.sight.see(self._tools.terminal.panes())
@@ -255,7 +255,7 @@ class Watcher:
         self.write_runtime()
 
     def _forgive_pause(self, now: float) -> None:
-        """Subtract the time in which this process did not run from the silence of every agent.
+        """Do not count the time in which this process did not run as silence of the agents.
 
         A suspended machine suspends the agents, too: they could not show anything.
         """
@@ -266,10 +266,10 @@ class Watcher:
             self.sight.forgive(pause_s)
 
     def look_at(self, launches: tuple[str, ...], *, final: bool = True) -> None:
-        """Look at these launches now, if their screens can be read.
+        """Look at the panes of these launches now, if their screens can be read.
 
-        If the look is ``final``, because their panes are about to be closed, their screens are
-        saved though they have not changed, and no usage limit is recorded.
+        ``final`` says that the panes are about to be closed: their screens are saved even if they
+        have not changed, and no usage limit is recorded.
         """
         panes = [self.sight.panes[launch] for launch in launches if launch in self.sight.panes]
         with suppress(ScreensUnreadableError):  # the next tick reports it
@@ -278,7 +278,7 @@ class Watcher:
     def _look(
         self, panes: list[Pane], now: float, *, final: bool = False, saves: bool = True
     ) -> None:
-        """Look at these panes; save the screens that have changed since, if it ``saves``."""
+        """Look at these panes; with ``saves``, save screens that changed since the last save."""
         if not panes:
             return
         try:
@@ -304,7 +304,7 @@ class Watcher:
             self.answer_keys()
 
     def _note_unseen(self, panes: list[Pane]) -> None:
-        """Set the status of agents to unknown whose panes cannot be read now.
+        """Set agents whose panes cannot be read now to the status unknown.
 
         That time does not count as silence of the agents.
         """
@@ -341,7 +341,7 @@ class Watcher:
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _starts(self, name: str) -> bool:
-        """Whether the seat's agent began so short a time ago that its screen may say nothing."""
+        """Whether the seat's agent started so recently that its screen may still show nothing."""
         before = self.sight.statuses.get(name)
         if before is not None and before.unsent:
             return False
@@ -349,9 +349,9 @@ class Watcher:
         return began is not None and (self._world.now() - began).total_seconds() < _STARTS_S
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
-        """Remember it if a screen says that the agent does not know the conversation to resume.
+        """Note if a screen says that the agent does not know the conversation to resume.
 
-        The loop is woken then; the next `probe` reports it.
+        Then the loop is woken, and the next `probe` reports it.
         """
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
@@ -395,7 +395,7 @@ class Watcher:
     ) -> None:
         """Set the status of a seat; its ``since`` stays unless ``status`` changes.
 
-        The arguments are the fields of `SeatStatus`.
+        For the other arguments see `SeatStatus`.
         """
         state = self._session.state
         until = state.parked[seat].until if status == LIMIT and is_parked(state, seat) else ""
@@ -414,12 +414,12 @@ class Watcher:
             saving.add_done_callback(self._saving.discard)
 
     async def wait_until_saved(self) -> None:
-        """Wait until the screens that were to be saved are on the disk."""
+        """Wait until all screens that are being saved are on the disk."""
         if self._saving:
             await asyncio.wait(tuple(self._saving))
 
     async def confirm(self, seat: str, launch: str) -> None:
-        """Look a few times, at growing intervals, for proof that the prompt arrived."""
+        """Look a few times, at growing intervals, for proof that the launch's prompt arrived."""
         for pause_s in _LOOKS_S:
             await asyncio.sleep(pause_s)
             current = self._session.state.seats.get(seat)
@@ -453,6 +453,6 @@ class Watcher:
     # -- the runtime note --------------------------------------------------------------------
 
     def write_runtime(self) -> None:
-        """Write the runtime note, if it changed."""
+        """Write the runtime note if it has changed."""
         self.sight.forget_all_but(frozenset(self._session.state.seats))
         self.runtime.write()

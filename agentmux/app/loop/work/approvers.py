@@ -1,4 +1,4 @@
-"""The environments of the commands that approved: what a delivery runs is given theirs."""
+"""Finds the environment of the command that approved a result, for the delivery of the result."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from agentmux.core.agents.environment import change
 
 
 class Approvers:
-    """The environments in which a session's commits, merges, pushes and requests are made.
+    """The environments in which a session's commits, merges, pushes and pull requests are made.
 
-    They sign, run hooks and reach the network: with the terminal, the agents of keys and the log-in
-    of the person who approved, not of the one who started the session.
+    Signing, hooks and network access use the terminal, the key agents and the log-in of the person
+    who approved, not of the person who started the session.
     """
 
     def __init__(
@@ -23,7 +23,7 @@ class Approvers:
         self._known: dict[str, Mapping[str, str]] = {}
 
     def environment(self, approval: str) -> Mapping[str, str]:
-        """Return the environment of the command that approved; ours where it is not known."""
+        """Return the environment of the command that approved; this process's own if unknown."""
         if approval not in self._known:
             given = self._approver(approval)
             self._known[approval] = (

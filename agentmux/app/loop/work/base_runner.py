@@ -1,4 +1,4 @@
-"""Makes the worktree for the checks of the base, records what they show, and removes it."""
+"""Makes the worktree for checks on the base, records what the commands show, and removes it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class BaseRunner:
-    """Carries out what the run on the base needs beside its launches; no failure stops a session.
+    """Performs the actions of the checks on the base, except launches; no failure stops a session.
 
-    Git may take long for a large repository, so that it works in the background.
+    Git may take long in a large repository, so it runs in the background.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class BaseRunner:
         self._loop = loop
 
     async def make(self, _: MakeBase) -> None:
-        """Begin to make the worktree, unless that is under way."""
+        """Start to make the worktree, unless that is under way."""
         self._background.run("base", self._make_base())
 
     async def end(self, action: EndBase) -> None:
-        """Begin to remove the worktree, unless that is under way."""
+        """Start to remove the worktree, unless that is under way."""
         self._background.run("base", self._finish_base(action.because))
 
     async def record(self, action: RecordBase) -> None:
-        """Record what a command has shown on the base."""
+        """Record what a command on the base has shown."""
         self._watcher.look_at((action.launch,))
         self._session.record(base_fact(action), seat=action.seat, launch=action.launch)
         base = self._session.state.base_checks

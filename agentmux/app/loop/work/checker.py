@@ -1,4 +1,4 @@
-"""Begins the commands of a check, and records what they have shown."""
+"""Begins the checks of a session, and records what their commands have shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Checker:
-    """Runs the checks of one session, as far as they are no launches like others."""
+    """Performs the actions of one session's checks, except launches."""
 
     def __init__(self, world: World, session: Session, watcher: Watcher, loop: Loop) -> None:
         self._session = session
@@ -33,7 +33,7 @@ class Checker:
         )
 
     async def begin(self, action: BeginChecks) -> None:
-        """Look at the files; begin the check on them, unless it was begun on the same ones."""
+        """Compute the id of the files, and begin the check unless it began on the same files."""
         tree = await self._tree()
         self._watcher.tree = tree
         if is_stale(self._session.state, tree):
@@ -41,7 +41,7 @@ class Checker:
         self._loop.wake()
 
     async def _tree(self) -> str:
-        """Return the id of the files; where git has none, one that no other process finds."""
+        """Return the id of the files; if git cannot compute one, an id that equals no other."""
         try:
             tree = await in_daemon_thread(partial(self._store.tree, limit_s=TREE_S))
         except (AgentmuxError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Makes the commit of an approved result, and records how that ended."""
+"""Commits an approved result, and records whether that worked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Committer(DeliveryWorker):
     """Makes the commits of one session, in the background."""
 
     async def begin(self, action: MakeCommit) -> None:
-        """Begin to make the commit, unless that is under way."""
+        """Start to make the commit, unless that is under way."""
         work = self._make(action.approval)
         self._background.run("commit", work, give_up=self._give_up)
 
@@ -50,7 +50,7 @@ class Committer(DeliveryWorker):
         self._loop.say(f"the commit was not made: {why}")
 
     async def _make_commit(self, approval: str) -> tuple[str | None, bool]:
-        """Call `commit` as soon as the user's index can be updated, and return its result."""
+        """Call `commit` as soon as git's index can be written, and return its result."""
         environ, state = self._approvers.environment(approval), self._session.state
         repository = self._world.repository.with_environment(environ)
         world = replace(self._world, repository=repository)
@@ -62,7 +62,7 @@ class Committer(DeliveryWorker):
                 await self._until_free(error)
 
     async def _until_free(self, error: IndexBusyError) -> None:
-        """Wait until no other git process has the user's index; after a while tell the user."""
+        """Wait until no other git process has locked the index; after a while tell the user."""
         committed = self._session.state.commit
         if committed is None or committed.reason != reason(error):
             if await self._is_gone_soon(error.lock):

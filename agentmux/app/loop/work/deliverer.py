@@ -1,4 +1,4 @@
-"""Takes the steps of a delivery after the commit: records each one before and after it."""
+"""Performs the delivery steps after the commit; records each step before and after it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _TRIES: Final = 20
-"""How often others may move the base before we give up."""
+"""How often a step is prepared again because others moved the base meanwhile."""
 
 
 class Deliverer(DeliveryWorker):
-    """Takes the steps of one session's delivery."""
+    """Performs the steps of one session's delivery, in the background."""
 
     async def begin(self, action: TakeStep) -> None:
-        """Begin to take a step, unless one is being taken."""
+        """Start to perform a step, unless one is under way."""
         give_up = partial(self._give_up, action)
         self._background.run("delivery", self._take(action), give_up=give_up)
 
@@ -38,7 +38,7 @@ class Deliverer(DeliveryWorker):
         self._fail(action, describe_unexpected(error, self._session.files.path.name), {})
 
     async def _take(self, action: TakeStep) -> None:
-        """Take one step, or adopt it, and record how it ended."""
+        """Perform one step, or adopt its earlier result, and record how it ended."""
         step = TAKEN_BY[action.step]
         try:
             done = await self._take_step(step, action)
@@ -72,7 +72,7 @@ class Deliverer(DeliveryWorker):
         raise AgentmuxError(f"others changed the place of the {action.step} {_TRIES} times")
 
     async def _patiently(self, step: Step, action: TakeStep, record: Record) -> Record:
-        """Take the step; wait once, but not for long, for another git that is in the way."""
+        """Perform the step; wait once, for a short time, if another git has locked the index."""
         try:
             return await self._run(lambda work: step.take(work, record), action)
         except IndexBusyError as error:
@@ -81,7 +81,7 @@ class Deliverer(DeliveryWorker):
         return await self._run(lambda work: step.take(work, record), action)
 
     async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
-        """Run a part of a step beside the loop, unless the session must not act any more."""
+        """Run a part of a step in a thread, unless the session must not act any more."""
         self._tools.require_lease()
         work = StepWork(
             world=self._world,

@@ -1,4 +1,4 @@
-"""What the makers of commits and of the other steps of a delivery have in common."""
+"""What `Committer` and `Deliverer` have in common."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DeliveryWorker:
-    """Works on the deliveries of one session, in the background."""
+    """Base class for work on the deliveries of one session, in the background."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class DeliveryWorker:
         self._loop = loop
 
     async def _is_gone_soon(self, lock: Path | None) -> bool:
-        """Wait, but not for long, until a lock of another git is gone; return whether it is."""
+        """Wait a limited time until another git process removes its lock; return whether it did."""
         if lock is None:
             return False
         with suppress(TimeoutError):

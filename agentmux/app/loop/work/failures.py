@@ -1,4 +1,4 @@
-"""Record that work has failed, so that it is not done again by itself."""
+"""Records that work failed, so that it is not retried automatically."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
     """Record that a commit or another step of a delivery failed.
 
     Raises:
-        SupersededError: The session is another process's now.
-        UnrecordedError: It cannot be recorded.
+        SupersededError: Another process has taken the session over.
+        UnrecordedError: The failure cannot be recorded.
     """
     try:
         session.record(fact)
@@ -28,9 +28,9 @@ def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
 
 
 def describe_unexpected(error: Exception, session: str) -> str:
-    """Return why work was given up that failed by an error that nobody foresaw.
+    """Return why work was given up after unexpected errors.
 
-    ``session`` is the name of the session, for the command with which it can be tried again.
+    ``session`` is the name of the session, for the command with which to try again.
     """
     again = f"agentmux stop {session}, then agentmux resume {session}"
     return (

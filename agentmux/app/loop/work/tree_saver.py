@@ -21,13 +21,13 @@ from agentmux.threads import WorkEndedError, WorkGroup, in_daemon_thread
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 1.0
-"""How long the next agent waits at most for a checkpoint; it then goes on in the background."""
+"""How long the next agent waits for a checkpoint at most, in seconds; the checkpoint continues."""
 
 LIMIT_S: Final = 120.0
-"""How long a checkpoint may take."""
+"""How long a checkpoint may take, in seconds."""
 
 LAST_S: Final = 3.0
-"""The limit for the one at the stop, which is shorter than `stop.ANSWER_WAIT_S`."""
+"""How long the last checkpoint at a stop may take, in seconds; less than `stop.ANSWER_WAIT_S`."""
 
 
 class TreeSaver:
@@ -36,7 +36,10 @@ class TreeSaver:
     def __init__(
         self, world: World, session: Session, loop: Loop, is_ours: Callable[[], bool]
     ) -> None:
-        """Save the tree of ``world``; record nothing once ``is_ours`` says that it is not ours."""
+        """Save the tree of ``world``.
+
+        Nothing is recorded once ``is_ours`` returns False: another process has the session then.
+        """
         self._session = session
         self._loop = loop
         self._is_ours = is_ours
@@ -51,7 +54,7 @@ class TreeSaver:
         self._problem = ""
 
     def save_if_due(self) -> None:
-        """Begin to save the work tree if a phase has ended or a sub-plan was handed in.
+        """Start to save the work tree if a phase has ended or a sub-plan was handed in.
 
         Call this in the loop, after each change of the state.
         """
@@ -62,10 +65,10 @@ class TreeSaver:
         self._begin(because, replace(before, subplans=self._seen.subplans))
 
     async def before_next(self) -> None:
-        """Wait for a checkpoint that has begun; call this before the next agent is started.
+        """Wait for a running checkpoint; call this before the next agent is started.
 
-        It waits until `PATIENCE_S` seconds after the beginning, not longer. In the checkout it does
-        not wait: no rewind takes files back there.
+        Waits until `PATIENCE_S` seconds after the checkpoint began, not longer. Does not wait for a
+        session in the checkout, because no rewind restores files there.
         """
         if not self._session.state.worktree:
             return
@@ -74,7 +77,7 @@ class TreeSaver:
             await self._wait(left_s)
 
     async def at_stop(self) -> None:
-        """Save the work tree once more, as the session stops; it takes `LAST_S` seconds at most."""
+        """Save the work tree once more as the session stops; takes `LAST_S` seconds at most."""
         if not self._is_on:
             return
         if not self._is_busy():
@@ -83,7 +86,7 @@ class TreeSaver:
         await self.close()
 
     async def close(self) -> None:
-        """Give up a checkpoint that is not finished; take none any more."""
+        """Cancel an unfinished checkpoint; take none from now on."""
         await in_daemon_thread(partial(self._work.end, PATIENCE_S))
 
     def _is_busy(self) -> bool:
@@ -133,5 +136,5 @@ class TreeSaver:
             self._loop.say(f"problem: no work-tree checkpoint: {problem}")
 
     async def _take_checkpoint(self, message: str) -> SavedTree | None:
-        """Take a checkpoint in a thread, which keeps no process from ending."""
+        """Take a checkpoint in a daemon thread, which does not keep the process from ending."""
         return await self._work.run(partial(self._store.take, message, limit_s=LIMIT_S))
