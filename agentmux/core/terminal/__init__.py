@@ -1,1 +1,1 @@
-"""Keys, screens, control sequences and text width, pure. Terminals are in `adapters/system`."""
+"""Text, screens, control sequences and keys of terminals, pure. Terminals: `adapters/system`."""

@@ -1,1 +1,1 @@
-"""Keys, and what faces do with them."""
+"""Decodes keys, and decides what each key does in the picker, the monitor and the desk."""

@@ -1,4 +1,4 @@
-"""The keys with which a person answers an agent's question, as typed on the command line."""
+"""Parses the keys that answer an agent's question, as users type them on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentmux.core.names.words.nearest import is_mistyped, suggest_name
 from agentmux.errors import UsageError
 
 TEXT: Final = "text:"
-"""The beginning of a key that stands for a text, which is typed as it is."""
+"""The prefix of a key that stands for a text, which is typed literally."""
 
 TEXT_MAX: Final = 1000
 
@@ -18,7 +18,7 @@ NAMES: Final = (
     *("Enter", "Up", "Down", "Left", "Right", "Escape", "Tab", "BTab", "Space", "BSpace"),
     *("PageUp", "PageDown", "Home", "End"),
 )
-"""The names of keys that are accepted; they are tmux's. ``C-a`` to ``C-z`` are accepted, too."""
+"""The accepted names of keys, which are tmux's. ``C-a`` to ``C-z`` are accepted, too."""
 
 _SPELLINGS: Final = {
     **{each.casefold(): each for each in NAMES},
@@ -33,17 +33,18 @@ _HINT: Final = f"keys: {', '.join(NAMES)}, C-a to C-z; for a text: --literal"
 
 
 def read_keys(words: Iterable[str], *, literal: bool = False) -> tuple[str, ...]:
-    """Return the keys that a person has typed as words of a command line.
+    """Return the keys that the user has typed as words of a command line, in order.
 
-    A key is one of tmux's names, or `TEXT` with the text behind it. A word is the name of a key in
-    any case; another one is a text, unless it looks like a mistyped name.
+    Each key in the result is a name that tmux uses, or `TEXT` followed by a text. A word that is
+    the name of a key, in upper or lower case, becomes that key; any other word becomes a text.
 
     Args:
-        words: At least one.
-        literal: No word is the name of a key.
+        words: The words; at least one.
+        literal: Whether all words are texts, even if they are names of keys.
 
     Raises:
-        UsageError: There is no word, or one that is neither a key nor a text.
+        UsageError: There is no word; or a word looks like a mistyped name, is empty or too long, or
+            contains characters that cannot be typed.
     """
     keys = tuple(_text(word) if literal else _key(word) for word in words)
     if not keys:
@@ -52,12 +53,12 @@ def read_keys(words: Iterable[str], *, literal: bool = False) -> tuple[str, ...]
 
 
 def is_key(word: str) -> bool:
-    """Whether a word is the name of a key, or one character."""
+    """Whether a word is the name of a key, or a single character."""
     return len(word) == 1 or word.casefold() in _SPELLINGS or bool(_CONTROL.fullmatch(word))
 
 
 def shown_keys(keys: Iterable[str]) -> str:
-    """Return keys in words, for people."""
+    """Return the keys of `read_keys` in one line for the user; texts are in backquotes."""
     return " ".join(f"`{key.removeprefix(TEXT)}`" if key.startswith(TEXT) else key for key in keys)
 
 

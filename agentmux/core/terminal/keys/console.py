@@ -1,6 +1,6 @@
-"""What a person at the monitor has begun, and what a key does with it; pure.
+"""The state of the monitor's input, and how a key changes it. Pure.
 
-Which keys there are stands in `monitor_keys`.
+`monitor_keys` has the table of keys.
 """
 
 from __future__ import annotations
@@ -21,25 +21,32 @@ from agentmux.core.terminal.keys.monitor_keys import (
 )
 
 ANSWER_S: Final = 10.0
-"""How long, in seconds, the monitor waits for the second press of a key that needs two."""
+"""How many seconds the monitor waits for the second press of a key that needs two."""
 
 READ_S: Final = 60.0
-"""As `ANSWER_S`, for a question with a text to read first; turning a page begins it anew."""
+"""As `ANSWER_S`, for a question with a text to read first; scrolling starts the time again."""
 
 REST_S: Final = 0.25
-"""A second press of a letter counts only so many seconds after the question: a word that was meant
-for an agent, or a paste, may have the same letter twice."""
+"""How many seconds after the question a second press of a letter begins to count.
+
+A word that was meant for an agent, or a paste, may contain the same letter twice.
+"""
 
 DRAFT_MAX: Final = 4000
-"""The greatest length, in characters, of a change request that is typed at the monitor.
+"""The maximum length, in characters, of a change request that is typed in the monitor.
 
-A longer one can be given to the command line as a file.
+A longer one can be passed to the command line as a file.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPage:
-    """How much of a text the screen shows: ``rows`` lines, from line ``last`` on at the latest."""
+    """The part of a text that fits on the screen.
+
+    Attributes:
+        rows: How many lines of the text the screen shows.
+        last: The highest line number, from 0, at which the screen may begin.
+    """
 
     rows: int = 1
     last: int = 0
@@ -50,19 +57,20 @@ _NO_PAGE: Final = TextPage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """What a person at the monitor has begun, and not finished.
+    """The state of the monitor's input: the command or draft that the user has begun.
 
     Attributes:
-        draft: The change request that is being typed; None if none is.
-        beginning: How often another phase was chosen for the next cycle to begin in.
-        command: What the last key asked for, which a second press of the key must confirm.
-        question: The question to the person whether to do that.
-        from_s: A second press counts from this time on, in seconds on the caller's clock.
-        until_s: The time at which the question ends.
-        reads: Which text is shown: that of `MonitorCommand.DIFF`, ``SUMMARY`` or ``KEYS``, or of
-            ``APPROVE`` for what an approval would do; ``NOTHING`` for none.
-        top: The first line of that text that is on the screen.
-        note: What the last key could not do; it is shown until the next key.
+        draft: The change request that the user is typing; None if there is none.
+        beginning: How often the user has switched to another phase for the next cycle to begin in.
+        command: The command that the last key asked for and that a second press must confirm;
+            ``NOTHING`` if there is none.
+        question: The question whether to run that command; empty if there is none.
+        from_s: The time from which a second press counts, in seconds on the caller's clock.
+        until_s: The time at which the question expires, in seconds on the caller's clock.
+        reads: The text that is shown: that of `MonitorCommand.DIFF`, ``SUMMARY`` or ``KEYS``; with
+            ``APPROVE``, what an approval would do; ``NOTHING`` if no text is shown.
+        top: The first line of that text on the screen, from 0.
+        note: Why the last key did nothing; shown until the next key; empty if there is no reason.
     """
 
     draft: str | None = None
@@ -76,21 +84,25 @@ class Console:
     note: str = ""
 
     def asks(self, now_s: float) -> str:
-        """Return the question that is open at ``now_s``; empty if none is."""
+        """Return the question that has not expired at ``now_s``; empty if there is none."""
         return self.question if now_s < self.until_s else ""
 
 
 def press(
     console: Console, key: Pressed, *, now_s: float, decides: bool, page: TextPage = _NO_PAGE
 ) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key, and what to do.
+    """Return the console after a key, and the command that the monitor must run.
 
     Args:
         console: The console before the key.
-        key: The key; one without a meaning here closes an open question.
-        now_s: The time, in seconds on the caller's clock.
+        key: The key; a key without a meaning closes an open question.
+        now_s: The current time, in seconds on the caller's clock.
         decides: Whether a decision of the user would count now.
-        page: How much of the text that is read is on the screen.
+        page: The part of the shown text that fits on the screen.
+
+    Returns:
+        The command is ``NOTHING`` if the key changes only the console, and ``ASK`` if the caller
+        must ask for a confirmation with `ask`.
     """
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
@@ -130,17 +142,22 @@ def _press_once(
 
 
 def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -> Console:
-    """Return the console with ``question`` open from ``now_s`` on.
+    """Return the console with an open question.
 
-    It is open for `ANSWER_S` seconds, or with a text to read for `READ_S`; an answer counts after
-    ``rest_s`` seconds.
+    The question expires after `ANSWER_S` seconds, or after `READ_S` if it has a text to read.
+
+    Args:
+        console: The console before.
+        question: The question.
+        now_s: The current time, in seconds on the caller's clock.
+        rest_s: How many seconds pass before a second press of a letter counts.
     """
     time_s = READ_S if console.reads is MonitorCommand.APPROVE else ANSWER_S
     return replace(console, question=question, from_s=now_s + rest_s, until_s=now_s + time_s)
 
 
 def _current(console: Console, now_s: float, *, decides: bool) -> Console:
-    """Return the console without what is over: a question after its time, a decision made."""
+    """Return an empty console if its question has expired or its decision can no longer be made."""
     asked = console.reads is MonitorCommand.APPROVE or console.draft is not None
     if (asked and not decides) or (
         console.reads is MonitorCommand.APPROVE and now_s >= console.until_s
@@ -152,11 +169,11 @@ def _current(console: Console, now_s: float, *, decides: bool) -> Console:
 def _again(
     console: Console, key: Pressed, command: MonitorCommand, now_s: float
 ) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key that asked for ``command``, and what the monitor has to do.
+    """Return the console after a key that asks for ``command``, and the command to run.
 
-    That is ``command`` if the open question is about the same command; else it is
-    `MonitorCommand.ASK`, and the console keeps its draft meanwhile. A key needs a second
-    press because the first may have been meant for an agent whose pane has just closed.
+    If the open question is about the same command, that is ``command``. If not, it is
+    `MonitorCommand.ASK`, and the console keeps its draft. A second press is needed because the
+    first may have been meant for an agent whose pane has just closed.
     """
     if command is console.command and now_s < console.until_s:
         early = isinstance(key, str) and now_s < console.from_s
@@ -169,7 +186,7 @@ def _again(
 def _scroll_text(
     console: Console, command: MonitorCommand, now_s: float, page: TextPage
 ) -> Console:
-    """Return the console at another place in its text; a question about it is open anew."""
+    """Return the console with its text scrolled; the time of an open question starts again."""
     steps = {
         MonitorCommand.LINE_DOWN: 1,
         MonitorCommand.LINE_UP: -1,
@@ -185,7 +202,7 @@ def _scroll_text(
 
 
 def _edit_draft(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key that was pressed while a change request was written."""
+    """Return the console after a key while a change request is typed, and the command to run."""
     draft, command = console.draft or "", writing_command(key)
     if command is MonitorCommand.SEND:
         if draft.strip():

@@ -1,6 +1,6 @@
-"""The keys of the terminal desk, as data: the desk, its help and its palette read them.
+"""The table of keys of the terminal desk, which the desk, its help and its palette read.
 
-A key has the name that Textual gives it. A key that is not in this table does nothing in the list.
+Keys have Textual's names. A key that is not in this table does nothing in the list of sessions.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from agentmux.core.codec.frozen import dataclass
 
 
 class DeskCommand(Enum):
-    """What a key of the desk asks for."""
+    """What a key of the desk does."""
 
-    # What a command does.
+    # Keys that run a command.
     ATTACH = "attach"
     APPROVE = "approve"
     CHANGES = "ask for changes"
@@ -26,7 +26,7 @@ class DeskCommand(Enum):
     UNPARK = "unpark"
     STOP = "stop"
     REMOVE = "remove"
-    # What changes the desk alone.
+    # Keys that only change what the desk shows.
     SEARCH = "search"
     MARK = "mark"
     UNMARK = "unmark all"
@@ -41,7 +41,7 @@ class DeskCommand(Enum):
     COMMENT = "comment"
     KEYS = "all keys"
     QUIT = "quit"
-    # What moves.
+    # Keys that move the selection.
     DOWN = "down"
     UP = "up"
     PAGE_DOWN = "page down"
@@ -51,7 +51,7 @@ class DeskCommand(Enum):
 
 
 class DeskPart(Enum):
-    """A heading for keys of the desk, for people."""
+    """A heading for a group of keys in the help; the value is shown."""
 
     DECIDE = "The selected session"
     LOOK = "What is shown of it"
@@ -61,14 +61,15 @@ class DeskPart(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskKey:
-    """One line of the table.
+    """One line of the table of keys.
 
     Attributes:
-        keys: The keys, by Textual's names; each of them does the same.
-        shown: The keys, for people.
-        says: What it does, for people.
+        keys: The keys, by Textual's names; all of them do the same.
+        shown: The keys as the help shows them.
+        says: What they do, as the help shows it.
         action: What the desk does.
-        command: The command that it runs, as typed after ``agentmux``; empty for none.
+        part: The heading under which the help lists them.
+        command: The command that they run, as typed after ``agentmux``; empty if they run none.
     """
 
     keys: tuple[str, ...]
@@ -80,7 +81,7 @@ class DeskKey:
 
     @property
     def decides(self) -> bool:
-        """Whether it is for a person: every key that runs a command, but to look."""
+        """Whether the key runs a command that acts on sessions, rather than only attaching."""
         return bool(self.command) and self.action is not DeskCommand.ATTACH
 
 
@@ -136,16 +137,16 @@ DESK_KEYS: Final = (
 )  # fmt: skip
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
-"""The tabs at the right, in their order; their keys are 1, 2, and so on."""
+"""The names of the tabs on the right, in order; their keys are 1, 2, and so on."""
 
 
 def key_of(action: DeskCommand) -> DeskKey:
-    """Return the first line of the table for an action."""
+    """Return the first line of the table that has this action."""
     return next(each for each in DESK_KEYS if each.action is action)
 
 
 def help_lines() -> tuple[str, ...]:
-    """Return what ``?`` shows: each heading of the table, and its keys."""
+    """Return the lines that ``?`` shows: each heading, and the keys under it."""
     lines: list[str] = []
     for part in DeskPart:
         lines += ["", part.value]

@@ -1,4 +1,4 @@
-"""The keys of the desk that are there only where the fleet is set up, as data."""
+"""The table of the desk's keys for the fleet, which only work if a fleet is set up."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ OPEN_SAYS: Final = "the fleet: its features, decisions and hosts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetKey:
-    """A key of the view of the fleet.
+    """A key in the view of the fleet.
 
     Attributes:
-        key: By Textual's name.
-        shown: For people.
-        action: What it does, in one word.
-        says: What it does, for people.
-        command: The command of the fleet that it runs; empty for none.
+        key: The key, by Textual's name.
+        shown: The key as the help shows it.
+        action: What it does, in one word for the program.
+        says: What it does, as the help shows it.
+        command: The command that it runs, as typed after ``agentmux fleet``; empty if it runs none.
     """
 
     key: str
@@ -66,6 +66,6 @@ FLEET_KEYS: Final = (
 
 
 def fleet_help() -> tuple[str, ...]:
-    """Return what the help of the desk says of the fleet."""
+    """Return the lines about the fleet for the help of the desk."""
     lines = (f"  {each.shown:<8}{each.says}" for each in FLEET_KEYS)
     return ("", "The fleet", f"  {OPEN_KEY:<8}{OPEN_SAYS}", *lines)

@@ -1,4 +1,4 @@
-"""Decoding a terminal's bytes into keys; pure."""
+"""Decodes the bytes that a terminal sends into keys. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Key(Enum):
 
 
 Pressed = Key | str
-"""What was pressed: a `Key`, or one printable character."""
+"""A pressed key: a `Key`, or one printable character."""
 
 # xterm's sequences, with those of the keypad mode and of the Linux console.
 _SEQUENCES: Final[Mapping[str, Key]] = {
@@ -66,9 +66,10 @@ _PASTE: Final = ("[200~", "[201~")
 
 
 class Keys:
-    """Decodes what a terminal sends into keys.
+    """A decoder that turns the bytes from a terminal into keys.
 
-    A key's bytes may come in several pieces. After an escape, call `flush` if no more bytes follow.
+    The bytes of a key may arrive in several pieces. If `waiting` is true and no more bytes follow,
+    call `flush`.
     """
 
     def __init__(self) -> None:
@@ -78,11 +79,11 @@ class Keys:
 
     @property
     def waiting(self) -> bool:
-        """Whether an escape has come that may be the Escape key or the start of another key."""
+        """Whether an escape has arrived that may be the Escape key or the start of another key."""
         return bool(self._rest)
 
     def feed(self, data: bytes) -> tuple[Pressed, ...]:
-        """Return the keys that are complete now that ``data`` has come."""
+        """Return the keys that ``data``, the next bytes from the terminal, has completed."""
         text = self._rest + self._decode(data)
         self._rest = ""
         keys: list[Pressed] = []
@@ -96,7 +97,7 @@ class Keys:
         return tuple(keys)
 
     def flush(self) -> tuple[Pressed, ...]:
-        """Return the Escape key if a single escape is pending; forget all that is pending."""
+        """Return the Escape key if a single escape is pending, and drop all pending bytes."""
         alone, self._rest = self._rest == _ESCAPE, ""
         return (Key.ESCAPE,) if alone else ()
 

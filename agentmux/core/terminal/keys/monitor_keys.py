@@ -1,4 +1,4 @@
-"""The keys of the monitor, as data: what each does, and when; `console.press` and ``?`` read them.
+"""The table of keys of the monitor, which `console.press` and the help ``?`` read.
 
 A key that is not in this table does nothing in the monitor.
 """
@@ -15,11 +15,11 @@ from agentmux.core.terminal.keys.keys import Key, Pressed
 
 
 class MonitorCommand(Enum):
-    """What a key of the monitor asks for."""
+    """What a key of the monitor does."""
 
     NOTHING = "nothing"
     ASK = "ask"
-    """Make a question that says what a second press of the key will do; call `ask` with it."""
+    """Ask what a second press of the key will do: call `console.ask` with the question."""
     APPROVE = "approve"
     CHANGE = "change"
     """Request changes; the request is the ``draft`` of the console before the key."""
@@ -33,7 +33,7 @@ class MonitorCommand(Enum):
     RESTART = "restart"
     SKIP = "skip"
     TYPE = "type"
-    # What follows changes the console alone.
+    # These commands only change the console.
     WRITE = "write"
     KEYS = "keys"
     LINE_DOWN = "line down"
@@ -50,7 +50,7 @@ class MonitorCommand(Enum):
 
 
 class KeyCondition(Enum):
-    """When a key of the monitor has its meaning; the value is a heading for people."""
+    """When a key of the monitor works; the value is a heading in the help."""
 
     DECIDES = "When it is your turn to decide"
     ALWAYS = "At any time"
@@ -60,12 +60,14 @@ class KeyCondition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorKey:
-    """One line of the table.
+    """One line of the table of keys.
 
     Attributes:
-        keys: The keys; each of them does the same. Empty: the line only explains.
-        shown: The keys, for people.
-        says: What it does, for people.
+        keys: The keys; all of them do the same. Empty if the line is only for the help.
+        shown: The keys as the help shows them.
+        says: What they do, as the help shows it.
+        command: What they do.
+        when: When they work.
     """
 
     keys: tuple[Pressed, ...]
@@ -114,7 +116,7 @@ MONITOR_KEYS: Final = (
 )  # fmt: skip
 
 DETACH: Final = "detach: prefix d"
-"""How to leave a session while nobody knows how the keys of tmux are set."""
+"""How to detach from a session, for use while tmux's key bindings are not known."""
 
 CONFIRMED: Final = frozenset(
     {
@@ -126,24 +128,24 @@ CONFIRMED: Final = frozenset(
         _C.TYPE,
     }
 )
-"""The commands that a second press of their key has to confirm."""
+"""The commands that need a second press of their key as a confirmation."""
 
 YES: Final = frozenset({"y", "Y"})
-"""The keys that confirm whatever is asked, as a second press of its own key does."""
+"""The keys that answer any question with yes, like a second press of the command's own key."""
 
 READS: Final = frozenset({MonitorCommand.DIFF, MonitorCommand.SUMMARY, MonitorCommand.KEYS})
 """The commands that show a text."""
 
 
 MOVES: Final = frozenset(each.command for each in MONITOR_KEYS if each.when is KeyCondition.READS)
-"""The commands that show another part of the same text."""
+"""The commands that scroll the shown text."""
 
 
 def command_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
-    """Return what a key asks for; `MonitorCommand.NOTHING` for a key without a meaning now.
+    """Return what a key does while no change request is typed; ``NOTHING`` if it does nothing now.
 
     Args:
-        key: The key, pressed while no change request is written.
+        key: The key.
         reads: Whether a text is shown.
         decides: Whether a decision of the user would count now.
     """
@@ -159,7 +161,7 @@ def command_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
 
 
 def writing_command(key: Pressed) -> MonitorCommand:
-    """Return what a key asks for while a change request is written."""
+    """Return what a key does while a change request is typed; ``NOTHING`` if it has no meaning."""
     return next(
         (e.command for e in MONITOR_KEYS if key in e.keys and e.when is KeyCondition.WRITES),
         MonitorCommand.NOTHING,
@@ -167,10 +169,7 @@ def writing_command(key: Pressed) -> MonitorCommand:
 
 
 def why_not(key: Pressed) -> str:
-    """Return what to tell who pressed a key without a meaning now; empty for what is no key.
-
-    A paste is none.
-    """
+    """Return the message for a user who pressed a key that does nothing now; empty for a paste."""
     if key is Key.PASTE:
         return ""
     name = key if isinstance(key, str) else key.value
@@ -183,9 +182,10 @@ def why_not(key: Pressed) -> str:
 
 
 def help_lines(leave: str) -> tuple[str, ...]:
-    """Return what ``?`` shows: each heading of the table, and its keys.
+    """Return the lines that ``?`` shows: each heading, and the keys under it.
 
-    ``leave`` says how to leave the session where the user is, such as ``C-b d detaches``.
+    Args:
+        leave: How the user can leave the session, such as ``C-b d detaches``.
     """
     lines: list[str] = []
     for when in KeyCondition:
@@ -202,6 +202,6 @@ _OF_TMUX: Final = re.compile(r"C-(\w) (\S+) ")
 
 
 def _spell_key(leave: str) -> Iterator[str]:
-    """Yield how to press the first key in ``leave``, which tmux writes in its own way."""
+    """Yield a line that explains how to press the first key in ``leave``, such as ``C-b d``."""
     for prefix, key in _OF_TMUX.findall(leave)[:1]:
         yield f"  Ctrl and {prefix} together, let go, then {key}"

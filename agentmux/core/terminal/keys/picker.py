@@ -1,4 +1,4 @@
-"""Picking one session from a list with keys, without a terminal; pure.
+"""The list from which the user picks a session with keys, without a terminal. Pure.
 
 A `Picker` is the state of the list; `press` returns the picker after a key.
 """
@@ -19,8 +19,8 @@ class Choice:
 
     Attributes:
         name: The name of the session.
-        words: Text in which a search looks.
-        status: More text in which a search looks; it may change while the list is shown.
+        words: Text that a search looks in.
+        status: More text that a search looks in; it may change while the list is shown.
         refused: Why the session cannot be chosen; empty if it can.
     """
 
@@ -39,15 +39,16 @@ class Picker:
         sought: The text of the search, which looks in ``words`` and ``status`` of each choice
             (`core/terminal/text/search`).
         typing: Whether a search has begun, so that every letter is text.
-        at: The name of the selected choice; empty if nothing matches.
-        attaches: Whether the chosen session is attached, not resumed; then ``fresh`` has no effect.
-        fresh: Whether the session is to be resumed without its conversations.
+        at: The name of the selected choice; empty if no choice matches the search.
+        attaches: Whether the user attaches to the chosen session instead of resuming it; then
+            ``fresh`` has no effect.
+        fresh: Whether the session will be resumed without its conversations.
         screen: Which of the selected session's screens to show: a number, modulo their count.
         page: How many lines the Page keys move the selection.
-        says: A message that is shown until the next key; empty for none.
-        taken: The name of the session that was chosen; None if none was yet.
-        left: Whether the person left without a choice.
-        interrupted: Whether the person left by Ctrl-C.
+        says: A message that is shown until the next key; empty if there is none.
+        taken: The name of the chosen session; None if the user has not chosen one.
+        left: Whether the user left without a choice.
+        interrupted: Whether the user left by Ctrl-C.
     """
 
     choices: tuple[Choice, ...]
@@ -65,27 +66,30 @@ class Picker:
 
     @property
     def matching_choices(self) -> tuple[Choice, ...]:
-        """The choices that match the search."""
+        """The choices that match the search, in order; all of them if there is no search."""
         return tuple(
             each for each in self.choices if matches(self.sought, f"{each.words} {each.status}")
         )
 
     @property
     def place(self) -> int:
-        """The index of the selected choice in ``found``; 0 if no choice is selected."""
+        """The index of the selected choice in `matching_choices`; 0 if no choice is selected."""
         names = [each.name for each in self.matching_choices]
         return names.index(self.at) if self.at in names else 0
 
     @property
     def is_over(self) -> bool:
-        """Whether the person has chosen a session or left."""
+        """Whether the user has chosen a session or left."""
         return self.left or self.taken is not None
 
 
 def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False) -> Picker:
-    """Return the first picker; it selects the first choice that can be chosen, else the first.
+    """Return a new picker, with the first choice selected that can be chosen, or else the first.
 
-    ``fresh`` and ``attaches`` are as in `Picker`.
+    Args:
+        choices: All choices, in order.
+        fresh: As in `Picker`.
+        attaches: As in `Picker`.
     """
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
@@ -93,7 +97,7 @@ def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = Fa
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
-    """Return the picker after ``key``; a picker that is over (`Picker.is_over`) does not change."""
+    """Return the picker after ``key``; unchanged if the picker is over (`Picker.is_over`)."""
     if picker.is_over:
         return picker
     picker = replace(picker, says="")
@@ -103,9 +107,11 @@ def press(picker: Picker, key: Pressed) -> Picker:
 
 
 def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
-    """Return the picker in which some choices cannot be chosen.
+    """Return the picker in which some choices can no longer be chosen.
 
-    ``reasons`` says why, by the names of these choices.
+    Args:
+        picker: The picker before.
+        reasons: Why each of these choices cannot be chosen, by its name.
     """
     choices = tuple(
         replace(each, refused=reasons.get(each.name, each.refused)) for each in picker.choices
@@ -114,7 +120,7 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
 
 
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
-    """Return the picker with new ``status`` texts, by the names of choices."""
+    """Return the picker with new ``status`` texts; ``statuses`` has them by the choice's name."""
     choices = tuple(
         replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
     )

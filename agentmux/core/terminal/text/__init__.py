@@ -1,1 +1,1 @@
-"""Text and screens for a terminal."""
+"""Prepares text and screens for a terminal: width, colours, safety, search, command words."""

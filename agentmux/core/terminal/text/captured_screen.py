@@ -1,8 +1,9 @@
-"""A captured screen as rows to paint again: dimmed, cropped, with text and SGR sequences alone.
+"""Prepares a captured screen to be painted again: dimmed, cropped, and safe.
 
-Pure, and without dataclasses or anything outside the standard library, since the program in a
-stopped pane imports no modules of AgentMux but this one and those that this one imports. A captured
-screen is untrusted: unknown sequences are dropped. (SGR sequences set colours, bold and the like.)
+The result contains only text and SGR sequences, which set colours, bold and the like. A captured
+screen is not trusted, so all other sequences are dropped. Pure, and without dataclasses or anything
+outside the standard library, because the program in a stopped pane imports no other modules of
+AgentMux than this one and those that this one imports.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ _ACS: Final = str.maketrans(
 _UNSEEN_ON_BLANKS: Final = frozenset({3, 8})
 
 Piece: TypeAlias = tuple[Look, str]
-"""How a text looks, and the text, without control characters."""
+"""A text without control characters, after the look in which it is painted."""
 
 
 def line_drawing(text: str) -> str:
-    """Return the line-drawing characters that a text between SO and SI stands for.
+    """Return the line-drawing characters for a text that tmux printed between SO and SI.
 
     For example, ``q`` stands for a horizontal line.
     """
@@ -53,9 +54,13 @@ def line_drawing(text: str) -> str:
 
 
 def expand_tabs(ansi: str, *, cells: Cells = cell_width) -> str:
-    """Return a captured screen with blanks up to the next tab stop in the place of each tab.
+    """Return a captured screen with each tab replaced by blanks up to the next tab stop.
 
-    tmux 3.6 and newer print the tabs that a program wrote; older ones print blanks.
+    tmux 3.6 and newer capture the tabs that a program wrote; older versions capture blanks.
+
+    Args:
+        ansi: The captured screen.
+        cells: Returns how many cells a character takes.
     """
     if "\t" not in ansi:
         return ansi
@@ -74,13 +79,13 @@ def paint(
 ) -> tuple[str, ...]:
     """Return a screen, ready to paint, as at most ``rows`` rows of at most ``cols`` cells.
 
-    Each row begins with its own colours and ends with a reset. If there are too many rows, empty
-    ones at the end are left out first, then those at the top.
+    Each row sets its own colours at its start and resets them at its end. If there are too many
+    rows, empty rows at the end are left out first, then rows at the top.
 
     Args:
         ansi: The captured screen: rows joined by newlines. A colour continues in the next row.
-        cols: The greatest width, in cells.
-        rows: The greatest number of rows.
+        cols: The maximum width, in cells.
+        rows: The maximum number of rows.
         dim: Whether to paint everything faint.
         cells: Returns how many cells a character takes.
     """
@@ -93,7 +98,7 @@ def paint(
 
 
 def _codes(look: Look) -> str:
-    """Return what sets a look after a reset, each number after a semicolon."""
+    """Return the numbers that set a look after a reset, each preceded by a semicolon."""
     fg, bg, marks = look
     return "".join(f";{number}" for number in (*fg, *bg, *sorted(marks)))
 
@@ -101,7 +106,7 @@ def _codes(look: Look) -> str:
 def to_pieces(
     ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
 ) -> tuple[tuple[Piece, ...], ...]:
-    """Return the rows that `paint` returns, as pieces of text with their looks."""
+    """Return the rows that `paint` returns, as pieces of text with their looks, not dimmed."""
     return tuple(tuple(row) for row in _crop_rows(ansi, cols, rows, cells))
 
 
@@ -112,7 +117,7 @@ def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tupl
 
 
 def trim_screen(ansi: str) -> str:
-    """Return the captured screen ``ansi`` without invisible blanks at the ends of its rows."""
+    """Return the captured screen ``ansi`` without the invisible blanks at the ends of its rows."""
     rows, ground = [], _NOTHING
     for row in ansi.split("\n"):
         rest, ground = _trim_row(row, ground)
@@ -121,13 +126,13 @@ def trim_screen(ansi: str) -> str:
 
 
 _Ground: TypeAlias = tuple[Colour, frozenset[int]]
-"""What can make a blank visible: the background colour, and marks such as underline."""
+"""The attributes that can make a blank visible: background colour, and marks such as underline."""
 
 _NOTHING: Final[_Ground] = ((), frozenset())
 
 
 def _trim_row(row: str, ground: _Ground) -> tuple[str, _Ground]:
-    """Return a row without invisible blanks at its end, and the `_Ground` after it.
+    """Return a row without invisible blanks at its end, and the `_Ground` after the row.
 
     ``ground`` is the `_Ground` at the start of the row.
     """
@@ -144,7 +149,7 @@ def _trim_row(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
 @functools.lru_cache(maxsize=4096)
 def _behind(ground: _Ground, sequence: str) -> _Ground:
-    """Return the `_Ground` after an SGR sequence; cached, since a screen has few of them."""
+    """Return the `_Ground` after an SGR sequence; cached, because few different ones occur."""
     style = Style()
     style.bg, style.marks = ground
     style.take(sequence)
@@ -152,9 +157,9 @@ def _behind(ground: _Ground, sequence: str) -> _Ground:
 
 
 SNAPSHOT_MAX: Final = 8 << 20
-"""The greatest size of a snapshot, in bytes; a larger one counts as unreadable."""
+"""The maximum size of a snapshot, in bytes; a larger one counts as unreadable."""
 
-# Cells; larger than any terminal, small enough to be painted.
+# In cells: larger than any terminal, and small enough to be painted.
 _LARGEST: Final = 10_000
 
 
@@ -176,9 +181,9 @@ def _crop_rows(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Piece
 
 
 def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
-    """Return all rows of a screen, each cut at ``cols`` cells, as pieces with their colours.
+    """Return all rows of a screen, each cut after ``cols`` cells, as pieces with their looks.
 
-    The screen is read from its first row on, since colours continue in the next row.
+    Even rows that are cropped later are read, because colours continue in the next row.
     """
     style, shifted = Style(), False
     rows = [_Row(cols, cells)]
@@ -208,7 +213,7 @@ class _Row:
         self._joined = False
 
     def add(self, look: Look, text: str) -> None:
-        """Append as much of ``text`` as fits, which looks like this.
+        """Append as much of ``text`` as fits, painted in ``look``.
 
         A combining mark on the last cell still fits.
         """
@@ -223,7 +228,7 @@ class _Row:
 
     def _fitting(self, text: str) -> Iterator[str]:
         for char in filter(_is_shown, text):
-            # As in tmux, a character after a joiner is drawn over the one before it.
+            # As in tmux, a character after a joiner is drawn over the character before the joiner.
             width = 0 if self._joined else max(self._cells(char), 0)
             if width > self._room:
                 self._room = -1

@@ -1,4 +1,4 @@
-"""Whether a terminal gets colours, and a text in one of them. Pure."""
+"""Decides whether an output gets colours, and colours a text. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ CODES: Final[Mapping[str, str]] = {
     Colour.RED: "31",
     Colour.DIM: "2",
 }
-"""The number of each colour in a terminal's escape sequences (SGR)."""
+"""The SGR code of each colour in a terminal's escape sequences."""
 
 
 def shows_colours(environ: Mapping[str, str], *, on_terminal: bool) -> bool:
     """Return whether an output may get colours.
 
-    ``NO_COLOR`` turns them off, else ``CLICOLOR_FORCE`` or ``FORCE_COLOR`` turns them on; else
-    they are on for a terminal, unless ``CLICOLOR`` is 0 or ``TERM`` is ``dumb`` or missing.
-    Sources: no-color.org, bixense.com/clicolors, force-color.org.
+    ``NO_COLOR`` turns them off. Otherwise ``CLICOLOR_FORCE`` or ``FORCE_COLOR`` turns them on.
+    Otherwise they are on for a terminal, unless ``CLICOLOR`` is 0 or ``TERM`` is ``dumb`` or
+    missing. Sources: no-color.org, bixense.com/clicolors, force-color.org.
 
     Args:
         environ: The environment of the process.
@@ -36,6 +36,6 @@ def shows_colours(environ: Mapping[str, str], *, on_terminal: bool) -> bool:
 
 
 def paint_text(text: str, colour: Colour, *, colours: bool) -> str:
-    """Return the text in a colour, with escape sequences; unchanged if ``colours`` is False."""
+    """Return the text with the escape sequences of a colour; unchanged if ``colours`` is False."""
     code = CODES.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code and text else text

@@ -1,7 +1,8 @@
-"""The commands that a face runs for a person, as typed after ``agentmux``. Pure.
+"""The command lines that a user interface runs for the user, without ``agentmux``. Pure.
 
-``name`` is always that of a session. ``wait_s`` is how many seconds a command waits for its result;
-empty: as long as it does by itself.
+In all functions, ``name`` is the name of a session, ``feature`` the id of a feature of the fleet,
+and ``digest`` the digest of what the user was shown. ``wait_s`` is how many seconds a command waits
+for its result; empty means the command's own default.
 """
 
 from __future__ import annotations
@@ -12,25 +13,33 @@ Words: TypeAlias = tuple[str, ...]
 
 
 def attach(name: str) -> Words:
-    """Return the command that shows a session in this terminal."""
+    """Return the command line that attaches this terminal to a session."""
     return ("attach", *_to_words(name))
 
 
 def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
-    """Return the approval of what was shown with this digest.
+    """Return the command line that approves the result that was shown with this digest.
 
-    What the commit leaves out, repositories inside the project and commits elsewhere, was shown
-    with it, and what a merge brings back. ``way`` is where the result goes,
-    such as ``merge``; empty: as configured.
+    It confirms what the commit leaves out (nested repositories, commits on other branches) and what
+    a merge brings back, because the user was shown that, too.
+
+    Args:
+        name: The session.
+        digest: The digest of what was shown.
+        way: How the result is delivered, such as ``merge``; empty means as configured.
+        wait_s: See the module's docstring.
     """
     ways = ("--leave-nested", "--leave-commits", "--bring-back", *((f"--{way}",) if way else ()))
     return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_to_words(name))
 
 
 def request_changes(name: str, begins: str, digest: str) -> Words:
-    """Return the request to change what was shown with this digest; its text comes on stdin.
+    """Return the command line that requests changes; it reads the text from stdin.
 
-    ``begins`` and ``digest`` may be empty.
+    Args:
+        name: The session.
+        begins: The phase in which the next cycle begins; empty means the default.
+        digest: The digest of what was shown; empty if nothing was.
     """
     begin = ("--from", begins) if begins else ()
     shown = ("--digest", digest) if digest else ()
@@ -40,9 +49,15 @@ def request_changes(name: str, begins: str, digest: str) -> Words:
 def answer(
     name: str, seat: str, keys: Words, digest: str, *, literal: bool = False, wait_s: str = ""
 ) -> Words:
-    """Return the keys for the question on the screen with this digest.
+    """Return the command line that answers the question on a seat's screen.
 
-    With ``literal``, no key is the name of one.
+    Args:
+        name: The session.
+        seat: The seat.
+        keys: The keys, as `answer_keys.read_keys` takes them.
+        digest: The digest of the screen that the user saw.
+        literal: Whether all keys are texts, even if they are names of keys.
+        wait_s: See the module's docstring.
     """
     typed = ("--literal",) if literal else ()
     place = ("--role", seat, "--screen", digest, *_limit(wait_s), *typed)
@@ -50,12 +65,18 @@ def answer(
 
 
 def tell(name: str, seat: str, *, wait_s: str = "") -> Words:
-    """Return the message to an agent; its text comes on stdin."""
+    """Return the command line that sends a message to a seat's agent; it reads it from stdin."""
     return ("tell", "--role", seat, *_limit(wait_s), "--", name, "-")
 
 
 def resume(name: str, fresh: Words = (), *, reattach: bool = False) -> Words:
-    """Return the resume whose plan was shown; the seats in ``fresh`` begin anew."""
+    """Return the command line that resumes a session.
+
+    Args:
+        name: The session.
+        fresh: The seats that begin a new conversation; ignored with ``reattach``.
+        reattach: Whether only a new orchestrator is started over the live panes.
+    """
     if reattach:
         return ("resume", "--reattach", "--detach", *_to_words(name))
     seats = (word for seat in fresh for word in ("--fresh-role", seat))
@@ -63,37 +84,40 @@ def resume(name: str, fresh: Words = (), *, reattach: bool = False) -> Words:
 
 
 def restart(name: str, seat: str) -> Words:
-    """Return the restart of a seat."""
+    """Return the command line that restarts a seat."""
     return ("restart", "--role", seat, *_to_words(name))
 
 
 def skip(name: str, seat: str) -> Words:
-    """Return the decision to go on without a command of a check that could not run."""
+    """Return the command line that skips a check command that could not run in ``seat``."""
     return ("restart", "--skip", "--role", seat, *_to_words(name))
 
 
 def unpark(name: str) -> Words:
-    """Return the end of the waiting for usage limits."""
+    """Return the command line that ends the waiting of a session's agents for a usage limit."""
     return ("unpark", *_to_words(name))
 
 
 def stop(name: str) -> Words:
-    """Return the stop of a session."""
+    """Return the command line that stops a session."""
     return ("stop", *_to_words(name))
 
 
 def remove(name: str) -> Words:
-    """Return the removal of a session; work that is nowhere else is kept from it."""
+    """Return the command line that removes a session.
+
+    The command refuses to delete work that exists nowhere else.
+    """
     return ("remove", "--yes", *_to_words(name))
 
 
 def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
-    """Return the start of a session for the feature that is described in a file.
+    """Return the command line that starts a session for a feature that a file describes.
 
     Args:
-        path: The file.
-        pipeline: The pipeline; empty: as configured.
-        place: ``worktree`` or ``no-worktree``; empty: as configured.
+        path: The path of the file.
+        pipeline: The pipeline; empty means as configured.
+        place: ``worktree`` or ``no-worktree``; empty means as configured.
     """
     taken = ("--pipeline", pipeline) if pipeline else ()
     where = (f"--{place}",) if place else ()
@@ -103,9 +127,16 @@ def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
 def start_described(
     *, agent: str, pipeline: str, place: str, issue: str, is_described: bool, dry_run: bool
 ) -> Words:
-    """Return the start of a session whose description, if there is one, comes on stdin.
+    """Return the command line that starts a session; it reads a description from stdin.
 
-    ``agent``, ``pipeline``, ``place`` (such as ``worktree``) and ``issue`` may be empty.
+    Args:
+        agent: The agent; empty means as configured.
+        pipeline: The pipeline; empty means as configured.
+        place: ``worktree`` or ``no-worktree``; empty means as configured.
+        issue: The issue that the session is about; empty if there is none.
+        is_described: Whether there is a description in addition to the issue. Without an issue, a
+            description is always read.
+        dry_run: Whether the command only shows what it would do.
     """
     named = (("agent", agent), ("pipeline", pipeline), ("issue", issue))
     given = (f"--{name}={text}" for name, text in named if text)
@@ -115,47 +146,47 @@ def start_described(
 
 
 def fleet_list() -> Words:
-    """Return the list of the fleet, for a program."""
+    """Return the command line that lists the fleet as JSON."""
     return ("fleet", "list", "--json")
 
 
 def fleet_show(feature: str) -> Words:
-    """Return all that the fleet knows of the feature with this id, for a program."""
+    """Return the command line that shows a feature of the fleet as JSON."""
     return ("fleet", "show", "--json", "--", feature)
 
 
 def fleet_approve(feature: str, digest: str) -> Words:
-    """Return the approval, by the fleet, of what was shown with this digest."""
+    """Return the command line that approves a feature's result that was shown with this digest."""
     return ("fleet", "approve", "--yes", "--digest", digest, "--", feature)
 
 
 def fleet_request_changes(feature: str, digest: str) -> Words:
-    """Return the request to change what was shown with this digest; its text comes on stdin."""
+    """Return the command line that requests changes of a feature; it reads the text from stdin."""
     return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
 
 
 def fleet_retry(feature: str) -> Words:
-    """Return the order to go on with a feature of the fleet that has failed."""
+    """Return the command line that retries a feature of the fleet that has failed."""
     return ("fleet", "retry", "--", feature)
 
 
 def fleet_attach(feature: str) -> Words:
-    """Return the look at the session of a feature, in this terminal."""
+    """Return the command line that attaches this terminal to a feature's session."""
     return ("fleet", "attach", "--", feature)
 
 
 def fleet_cancel(feature: str) -> Words:
-    """Return the order to stop a feature of the fleet, and to run it no further."""
+    """Return the command line that cancels a feature of the fleet."""
     return ("fleet", "cancel", "--yes", "--", feature)
 
 
 def fleet_drain(host: str) -> Words:
-    """Return the order that lets a host of the fleet take nothing more."""
+    """Return the command line that makes a host of the fleet accept no more features."""
     return ("fleet", "drain", "--", host)
 
 
 def _to_words(name: str) -> Words:
-    """Return the name of a session; one that looks like an option stands behind ``--``."""
+    """Return the name of a session, after ``--`` if it looks like an option."""
     return ("--", name) if name.startswith("-") else (name,)
 
 

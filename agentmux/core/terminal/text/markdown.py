@@ -1,4 +1,4 @@
-"""Markdown as plain text for a terminal: without the marks that only a renderer needs; pure."""
+"""Renders Markdown as plain text for a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _FENCE: Final = re.compile(r"\s*(```|~~~)")
 
 
 def render_markdown(text: str) -> Iterator[str]:
-    """Yield the lines of a Markdown text for people; code stays as it is, empty lines are single.
+    """Yield the lines of a Markdown text as plain text.
 
-    Headings end in a colon, bullets are ``•``, a link is its text and its address.
+    A heading ends in a colon, a bullet is ``•``, and a link becomes its text and its address. Code
+    blocks are indented and otherwise unchanged. Several empty lines become one.
     """
     in_code, blank = False, True
     for line in text.strip().splitlines():

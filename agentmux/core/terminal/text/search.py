@@ -1,13 +1,17 @@
-"""The search of all lists of sessions; pure."""
+"""The search in lists of sessions, for every user interface. Pure."""
 
 from __future__ import annotations
 
 
 def matches(sought: str, text: str) -> bool:
-    """Return whether a text has each word that is sought, in any order; case does not matter.
+    """Return whether a text matches each word of a search, in any order; case is ignored.
 
-    A word is found as it stands, or with letters left out of one word of the text after its first:
-    ``adauth`` finds ``add-auth``.
+    A word matches anywhere in the text. It also matches a word of the text that begins with the
+    same letter and contains its other letters in order: ``adauth`` matches ``add-auth``.
+
+    Args:
+        sought: The words of the search; empty matches every text.
+        text: The text.
     """
     text = text.lower()
     words = text.split()

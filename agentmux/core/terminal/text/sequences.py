@@ -1,4 +1,4 @@
-"""Control sequences that AgentMux sends to a terminal (ECMA-48, and the modes of xterm)."""
+"""The control sequences that AgentMux sends to a terminal (from ECMA-48 and xterm)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ ALTERNATE_OFF: Final = "\x1b[?1049l"
 CURSOR_OFF: Final = "\x1b[?25l"
 CURSOR_ON: Final = "\x1b[?25h"
 WRAP_OFF: Final = "\x1b[?7l"
-"""Makes the terminal cut a line that is too wide, and not wrap it."""
+"""Makes the terminal cut a line that is too wide instead of wrapping it."""
 WRAP_ON: Final = "\x1b[?7h"
 PASTE_MARKED: Final = "\x1b[?2004h"
-"""Makes the terminal put marks around pasted text, so that a line end in it is not an Enter."""
+"""Makes the terminal mark pasted text, so that a line end in it is not taken for Enter."""
 PASTE_PLAIN: Final = "\x1b[?2004l"
 PLAIN: Final = "\x1b[0m"
 ERASE: Final = "\x1b[2J"
@@ -24,5 +24,5 @@ BELL: Final = "\a"
 
 
 def move(row: int, col: int = 1) -> str:
-    """Return the sequence that moves the cursor to this row and column, which count from 1."""
+    """Return the sequence that moves the cursor to ``row`` and ``col``, both counted from 1."""
     return f"\x1b[{row};{col}H"

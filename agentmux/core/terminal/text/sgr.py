@@ -1,7 +1,7 @@
-"""SGR sequences, which set colours, bold and the like, and the state that they leave. Pure.
+"""Tracks the effect of SGR sequences, which set colours, bold and the like. Pure.
 
-Without dataclasses or anything outside the standard library: the program in a stopped pane loads
-it, see `captured_screen`. Source: ECMA-48 and xterm's control sequences.
+Uses neither dataclasses nor anything outside the standard library, because the program in a stopped
+pane imports it, see `captured_screen`. Source: ECMA-48 and xterm's control sequences.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 SEQUENCE: Final = re.compile(r"(\x1b\[[0-9;:]*m)")
-"""One sequence; splits a text into texts (at even places) and sequences."""
+"""Matches one SGR sequence; its ``split`` returns plain texts (at even indices) and sequences."""
 
 _LONGEST_NUMBER: Final = 4
 
-# The codes that switch a rendition on, and off again. Bold and blink are left out.
+# Each maps a code to the mark that it sets or clears. Bold and blink are left out.
 _ON: Final = {3: 3, 4: 4, 7: 7, 8: 8, 9: 9, 21: 4, 53: 53}
 _OFF: Final = {23: 3, 24: 4, 27: 7, 28: 8, 29: 9, 55: 53}
 _COLOURS: Final[dict[int, tuple[str, tuple[int, ...]]]] = {
@@ -26,40 +26,43 @@ _COLOURS: Final[dict[int, tuple[str, tuple[int, ...]]]] = {
 }
 _EXTENDED: Final = frozenset({38, 48, 58})
 _VALUES: Final = {"5": 1, "2": 3}
-"""How many numbers follow: one of 256 colours, or red, green and blue."""
+"""How many numbers follow the form of an extended colour.
+
+``5`` is followed by one of 256 colours, ``2`` by red, green and blue.
+"""
 
 Colour: TypeAlias = tuple[int, ...]
 """The numbers that set a colour, such as ``(31,)`` or ``(38, 5, 208)``; empty for the default."""
 
 Look: TypeAlias = tuple[Colour, Colour, frozenset[int]]
-"""The colour of a text, the one behind it, and its marks: see `Style`."""
+"""The foreground colour, the background colour and the marks of a text: see `Style`."""
 
 
 class Style:
-    """What the sequences so far have set.
+    """The current style of text, after the sequences so far.
 
     Attributes:
-        fg: The colour of the text.
-        bg: The colour behind it.
-        marks: The codes of other renditions, such as 4 for underlined and 7 for inverse.
-        dim: Whether the text is faint, and not bold.
+        fg: The foreground colour.
+        bg: The background colour.
+        marks: The codes of other attributes, such as 4 for underlined and 7 for inverse.
+        dim: Whether the text is faint.
     """
 
     __slots__ = ("bg", "dim", "fg", "marks")
 
     def __init__(self) -> None:
-        """Begin as after a reset."""
+        """Begin with the style after a reset."""
         self.fg: Colour = ()
         self.bg: Colour = ()
         self.marks: frozenset[int] = frozenset()
         self.dim = False
 
     def look(self) -> Look:
-        """Return the two colours and the marks."""
+        """Return the colours and the marks; `dim` is not part of them."""
         return self.fg, self.bg, self.marks
 
     def take(self, sequence: str) -> None:
-        """Change the state as a `SEQUENCE` does."""
+        """Change the style as ``sequence`` does, one that `SEQUENCE` matches."""
         words = iter(sequence[2:-1].split(";"))
         for word in words:
             head, colon, rest = word.partition(":")
@@ -85,7 +88,7 @@ class Style:
             setattr(self, ground, colour)
 
     def _extend(self, number: int, words: list[str]) -> None:
-        """Set an extended colour by the words after 38, 48 or 58; a wrong one changes nothing."""
+        """Set an extended colour from the words after 38, 48 or 58; ignore an invalid one."""
         wanted = _VALUES.get(words[0] if words else "", 0)
         # With colons a (mostly empty) colour space may come before the three values.
         values = [_number(word) for word in words[1:][-wanted:]] if wanted else []

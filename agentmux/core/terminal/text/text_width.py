@@ -1,7 +1,8 @@
-"""Text made safe for a terminal, and cut or wrapped to a number of cells; pure.
+"""Makes text safe for a terminal, and measures, cuts and wraps it by cells. Pure.
 
-All text is measured here, by one of two tables. The usual one is that of the library `wcwidth`. The
-program in a stopped pane has no libraries and takes the Unicode tables of Python.
+Two functions return the width of a character. `library_width`, the default, uses the tables of the
+library ``wcwidth``. `cell_width` uses Python's Unicode tables, for the program in a stopped pane,
+which has no libraries.
 
 A *clean* text is one that `clean` has returned.
 """
@@ -19,20 +20,22 @@ Cells: TypeAlias = Callable[[str], int]
 
 ELLIPSIS: Final = "\u2026"
 NARROW: Final = 20
-"""The greatest width, in columns, at which `wrap` does not indent."""
+"""The maximum width, in cells, at which `wrap` does not indent."""
 # No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
 ONE_CELL: Final = ("\u00ae\u02ff", "\u2010\u2027", "\u2190\u2319", "\u2500\u25fc")
-"""First and last characters of blocks in which each character takes one cell by the tables of
-`wcwidth`: Latin letters, dashes and dots, arrows and signs of mathematics, lines and boxes. With
-them AgentMux draws; for them the tables need not be loaded, which takes as long as to draw."""
+"""The first and last character of each block whose characters all take one cell in ``wcwidth``.
+
+The blocks are Latin letters, dashes and dots, arrows and mathematical signs, lines and boxes.
+AgentMux draws with these characters, and does not have to load the slow ``wcwidth`` for them.
+"""
 # Terminals disagree on how these change the width of the character before them.
 _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 
 
 @functools.lru_cache(maxsize=2048)
 def library_width(char: str) -> int:
-    """Return the number of cells of a printable character, by the tables of `wcwidth`."""
+    """Return the number of cells of a printable character, by the tables of ``wcwidth``."""
     if char.isascii() or any(first <= char <= last for first, last in ONE_CELL):
         return 1
     from wcwidth import wcwidth
@@ -57,15 +60,16 @@ def width(text: str, *, cells: Cells = library_width) -> int:
 
 
 def clean(text: str) -> str:
-    """Return ``text`` on one line, cut at some 4000 characters, safe to print on a terminal.
+    """Return ``text`` on one line, cut after about 4000 characters, safe to print on a terminal.
 
     Characters that move the cursor or change the direction of text become spaces or are left out.
+    Several spaces become one.
     """
     return " ".join(printable(text).split())
 
 
 def printable(text: str) -> str:
-    """Return ``text`` as from `clean`, with all of its spaces: for a line that has columns."""
+    """Return ``text`` like `clean`, but with all its spaces, for a line that has columns."""
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
@@ -80,7 +84,7 @@ def _to_printable(char: str) -> str:
 
 
 def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
-    """Return a clean text (see `clean`), cut to ``cols`` cells; an ellipsis shows the cut.
+    """Return a clean text (see `clean`), cut to ``cols`` cells, with an ellipsis if it was cut.
 
     It is cut after a word, unless that would leave more than a quarter of the cells empty.
     """
@@ -107,8 +111,9 @@ def wrap(
 ) -> tuple[str, ...]:
     """Return a clean text, broken into at most ``lines`` lines of at most ``cols`` cells.
 
-    Lines break between words, and within a word that is too long; the last line may be cut. If
-    ``cols`` is above `NARROW`, lines after the first begin with ``indent``.
+    Lines break between words, and inside a word that is too long. If the text does not fit, the
+    last line is cut with an ellipsis. If ``cols`` is above `NARROW`, lines after the first begin
+    with ``indent``. ``cells`` returns how many cells a character takes.
     """
     hang = indent if cols > NARROW else ""
     broken = list(islice(_broken(text, max(cols, 1), hang, cells), lines + 1))
@@ -142,9 +147,15 @@ def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:
 def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
     """Return the two parts of a line with ``left`` at its start and ``right`` at its end.
 
-    ``left`` and ``right`` are clean texts; the parts take at most ``cols`` cells. If the texts do
-    not fit, ``left`` is cut, down to ``least`` cells. If that is not enough, the first part has
-    both texts, cut to ``cols`` cells, and the second is empty.
+    Together the parts take at most ``cols`` cells. If the texts do not fit, ``left`` is cut, down
+    to ``least`` cells. If that is not enough, the first part contains both texts, cut to ``cols``
+    cells, and the second is empty.
+
+    Args:
+        left: A clean text.
+        right: A clean text; may be empty.
+        cols: The width of the line, in cells.
+        least: The minimum width of ``left``, in cells.
     """
     room = cols - width(right) - 1
     if not right or room < min(width(left), least):

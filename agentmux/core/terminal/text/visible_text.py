@@ -1,8 +1,8 @@
-"""The filter that every text passes before a person sees it; pure.
+"""The filter for every text before a user sees it. Pure.
 
-Names of files and branches, titles and outputs come from agents and strangers. They may hold bytes
-that are no UTF-8 (as surrogates, which no encoding takes), escape sequences, and characters that
-turn the direction of text or that nobody sees.
+Names of files and branches, titles and outputs come from agents and strangers. They may contain
+bytes that are not UTF-8 (as surrogates, which cannot be encoded), escape sequences, invisible
+characters, and characters that change the direction of text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 ODD: Final = "\ufffd"
-"""What is shown in place of each character that does not show itself."""
+"""The character that replaces each invisible or misleading character."""
 
 _CONTROLS: Final = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 _SURROGATES: Final = "\ud800-\udfff"
@@ -19,7 +19,7 @@ _DIRECTIONS: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSEEN: Final = (
     "\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff"
 )
-# Between letters of some languages, and in emoji, they have a meaning; beside ASCII they only hide.
+# They have a meaning between letters of some languages and in emoji; beside ASCII they only hide.
 _JOINERS: Final = "\xad\u200c\u200d"
 _HIDDEN: Final = re.compile(
     rf"[{_CONTROLS}{_SURROGATES}{_DIRECTIONS}{_UNSEEN}]|\r(?!\n)"
@@ -28,8 +28,8 @@ _HIDDEN: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with `ODD` for each character that is not shown as what it is.
+    """Return ``text`` with each invisible or misleading character replaced by `ODD`.
 
-    Newlines and tabs stay. The result can be encoded as UTF-8.
+    Newlines and tabs are kept. The result can be encoded as UTF-8.
     """
     return _HIDDEN.sub(ODD, text)
