@@ -1,4 +1,4 @@
-"""Rebuilding a lost ``state.json`` from the journal, and finding files that may be missing."""
+"""Rebuilds a lost ``state.json`` from the journal, and finds files that may be missing."""
 
 from __future__ import annotations
 

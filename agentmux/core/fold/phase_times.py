@@ -1,4 +1,4 @@
-"""How long a session has spent in each phase; pure."""
+"""Computes how long a session has spent in each phase. Pure."""
 
 from __future__ import annotations
 

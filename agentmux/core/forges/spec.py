@@ -102,7 +102,13 @@ class ForgeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepoRef:
-    """A repository on a forge: the name of the forge, the host, and the path on it."""
+    """A repository on a forge.
+
+    Attributes:
+        forge: The name of the forge.
+        host: The host of the repository, in lower case.
+        repo: The path of the repository on the host, such as ``owner/name``.
+    """
 
     forge: str
     host: str

@@ -121,10 +121,10 @@ def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
 
 
 def base_from(value: object, where: str) -> BaseChecks | None:
-    """Return the results on the base; the inverse of `base_fields`.
+    """Return the results on the base, or None; the inverse of `base_fields`.
 
     Raises:
-        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
+        FieldError: ``value`` has another form. The message begins with ``where``.
     """
     if value is None:
         return None
@@ -166,7 +166,7 @@ def result_from(value: object, where: str) -> PhaseResult:
     """Return the result of a check or review; the inverse of `result_fields`.
 
     Raises:
-        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
+        FieldError: ``value`` has another form. The message begins with ``where``.
     """
     fields = _mapping(value, where)
     plain = {name: each for name, each in fields.items() if name not in {"checks", "reviews"}}
@@ -187,7 +187,7 @@ def results_from(value: object, where: str) -> Mapping[str, PhaseResult]:
     """Return the results of phases, by phase; the inverse of `results_fields`.
 
     Raises:
-        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
+        FieldError: ``value`` has another form. The message begins with ``where``.
     """
     fields = _mapping(value, where)
     return {phase: result_from(each, f"{where}.{phase}") for phase, each in fields.items()}
@@ -205,7 +205,7 @@ def fix_from(value: object, where: str) -> Fix | None:
     """Return a fix, or None; the inverse of `fix_fields`.
 
     Raises:
-        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
+        FieldError: ``value`` has another form. The message begins with ``where``.
     """
     if value is None:
         return None

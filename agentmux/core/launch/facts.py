@@ -79,7 +79,7 @@ class SeatPlayer:
 
     @property
     def is_person(self) -> bool:
-        """Whether a person plays the seat, in a shell."""
+        """Whether the user plays the seat's role, in a shell, instead of an agent."""
         return self.spec.prompt is PromptBy.SHOWN
 
     @property
@@ -205,7 +205,7 @@ class LaunchFacts:
 
     @property
     def is_again(self) -> bool:
-        """Whether the seat was launched for the same work before."""
+        """Whether an earlier launch of the seat was for the same work."""
         record = self.history.record
         return record is not None and same_work(record.epoch, self.epoch)
 

@@ -115,7 +115,10 @@ class LaunchPlan:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """The agent's own variables; a conversation that comes back keeps those it began with."""
+        """The variables that are added to the agent's environment.
+
+        A resumed conversation gets the variables with which it began.
+        """
         if self.rung is Rung.NATIVE and isinstance(self.choice, Native):
             return self.choice.env
         return self.player.env
@@ -127,7 +130,7 @@ class LaunchPlan:
 
     @property
     def lacks_program(self) -> bool:
-        """Whether the pane runs no agent only because the agent's program was not found."""
+        """Whether the pane runs no agent because the agent's program is not installed."""
         return not (self.plays or self.player.is_person or self.player.is_installed)
 
     def as_fresh(self) -> LaunchPlan:

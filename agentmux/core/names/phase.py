@@ -47,7 +47,7 @@ REVIEWERS: Final = (REVIEWER_LOGIC, REVIEWER_QUALITY, REVIEWER_EXPERT)
 
 
 def researcher(kind: ResearchKind) -> str:
-    """Return the role that does this kind of research."""
+    """Return the role that does this kind of research, such as ``code-researcher``."""
     return f"{kind}-researcher"
 
 

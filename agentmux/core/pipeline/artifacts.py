@@ -178,7 +178,7 @@ def verdicts(
 
 
 def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
-    """Return the paths of the files in a review's folder that have a verdict."""
+    """Return the paths of the files with a verdict in ``folder``, the folder of a review."""
     return tuple(path for path in artifacts.verdicts if path.rpartition("/")[0] == folder)
 
 

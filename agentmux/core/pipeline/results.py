@@ -28,7 +28,7 @@ def with_result(state: SessionState, phase: str, result: PhaseResult) -> Session
 
 
 def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
-    """Return the roles that review in a phase; see `reviewing`."""
+    """Return the roles that review in ``phase`` of the session; see `reviewing`."""
     return reviewing(nominations(state, Artifacts()), pipeline_of(state)[phase].roles)
 
 

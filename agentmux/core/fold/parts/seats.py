@@ -14,7 +14,7 @@ def seat_of(state: SessionState, event: Event) -> Seat | None:
 
 
 def with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
-    """Return the state in which the seat ``name`` is ``seat``."""
+    """Return the state with ``seat`` as the seat ``name``."""
     return replace(state, seats={**state.seats, name: seat})
 
 
