@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.config.prompt_files import BUILT_IN as BUILT_IN_PROMPTS
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import plain
@@ -94,7 +93,7 @@ def _read(folder: PipelineFolder, blank: Source, data: bytes) -> Source:
 
     item, problems = load_located(data)
     named = names(item)
-    prompts = _Beside(folder.path, PROMPT_MAX, built_in=BUILT_IN_PROMPTS)
+    prompts = _Beside(folder.path, PROMPT_MAX, built_in=BUILT_IN.parent / "prompts")
     schemas = _Beside(folder.path, SCHEMA_MAX)
     for name in sorted(named.prompts):
         prompts.take(name)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.names import layout
+from agentmux.errors import DataError
 
 NAME: Final = ".git"
 
@@ -51,7 +51,7 @@ def make_repository(sessions: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8")
         folder.rename(sessions / NAME)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
 def remove_repository(sessions: Path) -> None:
@@ -64,4 +64,11 @@ def remove_repository(sessions: Path) -> None:
         old = sessions / f"{layout.MAKING}{new_id()}"
         with suppress(OSError):
             (sessions / NAME).rename(old)
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    from agentmux.adapters.disk.removal import delete_tree
+
+    with suppress(DataError):  # what stays has no name that git would take for a repository
+        delete_tree(folder)

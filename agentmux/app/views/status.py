@@ -24,7 +24,6 @@ from agentmux.app.views.session.session_view import (
     SessionView,
 )
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.workplace import left_now
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import UserDecision
 from agentmux.core.journal.state import decode
@@ -49,7 +48,6 @@ from agentmux.core.names.statuses import (
     STOPPED,
     WAITING,
 )
-from agentmux.core.pipeline.verified import verified_fields
 from agentmux.errors import DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -213,6 +211,8 @@ def _checks(fields: Json) -> tuple[Json, ...]:
     """Return what the checks have found; decodes the state only if the session has checks."""
     if not fields.get("verify") or not fields.get("results"):
         return ()
+    from agentmux.core.pipeline.verified import verified_fields
+
     try:
         return tuple(verified_fields(decode(fields, where="state.json")))
     except DataError:
@@ -251,6 +251,8 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
     branch = site.repositories.branch_at(place)
     if branch is None or branch == entry.text("branch"):
         return ""
+    from agentmux.core.decisions.workplace import left_now
+
     try:
         return left_now(decode(entry.fields, where="state.json"), branch)
     except DataError:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files, inner_repository
-from agentmux.adapters.disk.removal import delete_tree
 from agentmux.adapters.system.polling import lock_within
 from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.state import has_phase
@@ -231,4 +230,6 @@ def delete(buried: Path) -> None:
     """
     if not buried.name.startswith(BURIED):
         raise ValueError(f"{buried} was not buried")
+    from agentmux.adapters.disk.removal import delete_tree
+
     delete_tree(buried)

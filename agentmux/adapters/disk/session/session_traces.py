@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import files
 from agentmux.core.codec.records import from_fields, to_fields
-from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.core.decisions.session_trace import SessionTrace
 
 _MOST: Final = 1 << 18
 _ENDING: Final = ".json"
@@ -49,6 +51,8 @@ class TraceFolder:
         data = files.read_limited(self._folder / name, _MOST)
         if data is None:
             return None
+        from agentmux.core.decisions.session_trace import SessionTrace
+
         with suppress(AgentmuxError, ValueError):
             return from_fields(SessionTrace, files.json_fields(data), where="trace")
         return None

@@ -11,7 +11,6 @@ import os
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from agentmux.adapters.system.processes.processes import (
     left_after,
     start_time,
 )
+from agentmux.core.codec.digests import sha256
 from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.threads import GRACE_S
 
