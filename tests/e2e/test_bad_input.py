@@ -71,7 +71,7 @@ def canaries(project: Project) -> list[Path]:
 @pytest.mark.parametrize("words", ["words ", "слова ", "\x01\x02 x"])
 def test_a_megabyte_comes_from_a_file(project: Project, words: str) -> None:
     text = words * (999_999 // len(words.encode())) + "\n"
-    (project.path / "request.md").write_text(text)
+    (project.path / "feature.md").write_text(text)
     answer = project.json("start", "--agent", "demo", "@feature.md")
     session = Session(project, project.path / answer["path"])
     assert session.read("requirements.md").strip() == text.strip()
@@ -109,7 +109,7 @@ def test_stdin_that_is_closed(project: Project) -> None:
 
 
 def _too_long(project: Project) -> list[str]:
-    (project.path / "request.md").write_text("x" * 1_000_001)
+    (project.path / "feature.md").write_text("x" * 1_000_001)
     return ["@feature.md"]
 
 

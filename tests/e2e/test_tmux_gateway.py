@@ -152,7 +152,7 @@ def test_two_files_run_tmux_and_three_may_ask_them_to() -> None:
     files = ("announcement", "client", "control_client", "server", "own_session")
     assert users == {f"adapters/tmux/{name}.py" for name in files}
     own = (PACKAGE / "adapters" / "tmux" / "own_session.py").read_text()
-    assert own.count("_client.say(") == 1
+    assert own.count("_client.run(") == 1
     runs = re.compile(r"""[\[(]\s*["']tmux["']""")
     runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
                if runs.search(path.read_text())}  # fmt: skip
