@@ -1,1 +1,1 @@
-"""What a session does next, and the phase it resumes in. The order of phases is in `pipeline`."""
+"""What a session does next, where it resumes and what it needs. Order of phases: `pipeline`."""

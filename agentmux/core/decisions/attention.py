@@ -1,7 +1,7 @@
-"""What a session wants of a person now: its status, and what to notify them of; pure.
+"""The status of a session, and the reasons to notify a person of it; pure.
 
-A notice holds as long as its reason does. The caller sends a notice when it begins to hold, and
-remembers its key until it does not hold any more.
+A notice is current as long as its reason exists. The caller sends a notice when it first appears,
+and remembers its key until the notice disappears, so that it is sent only once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from agentmux.core.names.statuses import (
 from agentmux.core.pipeline.registry import working_kind
 
 TROUBLE: Final = "stalled"
-"""The key of the notice that a problem stops the session, whichever it is."""
+"""The key of the notice that a problem has stalled the session; the same for all problems."""
 
 _UNCLEAR: Final = frozenset({"", UNKNOWN, STARTING})
 _RESTING: Final = frozenset({"", UNKNOWN, IDLE, LAUNCHED})
@@ -46,9 +46,10 @@ class Notice:
     """A reason to notify a person.
 
     Attributes:
-        key: Names the reason within its session. It stays the same while the reason holds, also
-            if another orchestrator drives the session.
-        seat: The seat that it is about; empty if it is about the session.
+        key: Identifies the reason within its session. It stays the same while the reason exists,
+            even if another orchestrator takes over the session.
+        on: The occasion.
+        seat: The seat that the notice is about; empty if it is about the whole session.
     """
 
     key: str
@@ -58,13 +59,13 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """What a session wants of a person.
+    """The status of a session, and the reasons to notify a person of it.
 
     Attributes:
         status: The status of the session, as ``list`` shows it.
-        notices: The reasons to notify a person that hold now.
-        unclear: The keys of notices of which nobody can say now whether they hold, because the
-            screen of their seat has not been read.
+        notices: The current reasons to notify a person.
+        unclear: The keys of notices that may or may not be current, because the screen of their
+            seat has not been read yet.
     """
 
     status: SessionStatus
@@ -73,7 +74,7 @@ class Attention:
 
     @property
     def needs_you(self) -> str:
-        """The most urgent `Occasion` for which it waits for a person; empty for none."""
+        """The `Occasion` for which the session waits for a person; empty if it does not wait."""
         row = STATUS_TABLE[self.status]
         return row.occasion or "" if row.group is StatusGroup.NEEDS_YOU else ""
 
@@ -85,12 +86,13 @@ def attention(
     troubled: bool,
     unsent: Collection[str] = (),
 ) -> Attention:
-    """Return what a session with an orchestrator wants of a person.
+    """Return the status and the notices of a session that has an orchestrator.
 
     Args:
-        state: The session.
-        statuses: What each seat's screen shows, as `ports.display.SeatStatus.status`.
-        troubled: Whether a problem is shown that has not been solved.
+        state: The state of the session.
+        statuses: The status of each seat according to its screen, by the seat's name; see
+            `ports.display.SeatStatus.status`.
+        troubled: Whether the session has a problem that is not solved.
         unsent: The seats whose prompts have not arrived.
     """
     if state.phase in {Phase.DONE, Phase.FAILED}:
@@ -109,7 +111,7 @@ def attention(
 
 
 def _of_seats(state: SessionState, statuses: Mapping[str, str]) -> Iterator[SessionStatus]:
-    """Yield what the seats make the session while it waits for nobody."""
+    """Yield the statuses that the seats give to the session while it does not wait for a person."""
     for name in dict.fromkeys((*state.parked, *state.seats)):
         shown = statuses.get(name, "")
         if _is_at_limit(state, name, shown):
@@ -150,7 +152,10 @@ def _key(on: Occasion, name: str, seat: Seat) -> str:
 
 
 def _occasion(seat: Seat, shown: str) -> Occasion | None:
-    """Return what one seat wants of a person, other than the end of a usage limit."""
+    """Return the occasion on which one seat needs a person; None if it does not.
+
+    Usage limits are ignored here.
+    """
     left = seat.status in LEFT and seat.role not in RESEARCHERS
     if left or seat.status in {BROKEN, STOPPED}:
         return Occasion.QUESTION
@@ -173,7 +178,10 @@ def _is_at_limit(state: SessionState, name: str, shown: str) -> bool:
 
 
 def _wants_decision(state: SessionState) -> bool:
-    """Whether the user has to decide: the summary is there, or its writer has left without it."""
+    """Whether the user has to decide on the result.
+
+    The summary was submitted, or the agent that was to write it has ended without it.
+    """
     if working_kind(state) is not Kind.COMPLETE or state.approval is not None:
         return False
     writers = [seat for seat in state.seats.values() if not seat.topic]

@@ -1,4 +1,4 @@
-"""What is done in a check: its commands begin, and end. As data; pure."""
+"""The actions of a check phase, as data, and when they are due; pure."""
 
 from __future__ import annotations
 
@@ -19,17 +19,26 @@ from agentmux.core.pipeline.work import is_setting_up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeginChecks:
-    """Find out which files the commands of a check run on; what ran on others does not count."""
+    """Begin the check ``phase``: determine the id of the files on which its commands run.
+
+    Results of commands that ran on other files do not count.
+    """
 
     phase: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCheck:
-    """Record what the command of a check has shown.
+    """Record the result of a command of a check.
 
     Attributes:
-        outcome: As in `results.CheckResult`; the other attributes are those of its exit record.
+        seat: The seat of the command.
+        launch: The id of the command's launch.
+        name: The name of the command.
+        outcome: The outcome, as in `results.CheckResult`.
+        status: The exit status; None if there is none.
+        signal: The number of the Unix signal that ended the command, or None.
+        timed_out: Whether the command was ended because it took too long.
     """
 
     seat: str
@@ -43,19 +52,22 @@ class RecordCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeBase:
-    """Make the worktree in which the required commands run on the base."""
+    """Create the worktree in which the required commands run on the session's base commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndBase:
-    """Remove that worktree, and record why the commands could not run there; empty if they did."""
+    """Remove the worktree that `MakeBase` created, and record the end of the commands on the base.
+
+    ``because`` says why the commands could not run there; empty if they did.
+    """
 
     because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBase:
-    """Record what a command has shown on the base; the attributes are as in `RecordCheck`."""
+    """Record the result of a command that ran on the base; attributes as in `RecordCheck`."""
 
     seat: str
     launch: str
@@ -67,7 +79,10 @@ class RecordBase:
 
 
 def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
-    """Return what is to be done about the base, beside its commands."""
+    """Return the action that is due for the worktree on the base; empty if none is.
+
+    The commands that run there are launched separately, like other work.
+    """
     base = state.base_checks
     if base is None or base.finished or is_setting_up(state):
         return ()
@@ -77,11 +92,14 @@ def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
 
 
 def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
-    """Return the action that begins the check in which the session is; None if it has begun.
+    """Return the action that begins the session's current check.
+
+    None if the check has begun on the current files, if the session is not in a check, or while its
+    setup or the commands on the base are running.
 
     Args:
-        state: The session's.
-        tree: The id of the files; None if this process has not looked yet.
+        state: The state of the session.
+        tree: The id of the current files; None if this process has not determined it yet.
     """
     if kind_of(state) is not Kind.CHECK or is_setting_up(state) or is_base_open(state):
         return None
@@ -91,11 +109,11 @@ def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
 
 
 def is_stale(state: SessionState, tree: str) -> bool:
-    """Whether the check has to begin anew on the files ``tree``.
+    """Whether the session's current check has to begin, or begin again, on the files ``tree``.
 
-    It has to if it has not begun, if it was begun on other files, if its commands ended while the
-    session had failed, or if the session was resumed since a command could not run: then that
-    command is tried again.
+    That is the case if the check has not begun, if it began on other files, if its commands ended
+    while the session had failed, or if the session was resumed after a command could not run: then
+    that command is tried again.
     """
     result = result_of(state, state.phase)
     if result is None or not result.tree or tree not in trees_of(result):

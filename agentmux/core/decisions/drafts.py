@@ -1,8 +1,8 @@
-"""Drafts: artifacts in a phase folder that a seat was launched to make and has not handed in.
+"""Drafts: artifacts that a seat was launched to make and has not handed in.
 
-Pure. A draft decides nothing, however complete it looks: on a resume its seat is launched again and
-the agent is told of the draft. A file that no seat was launched for is not a draft; such files come
-from older sessions, or were made by hand.
+Pure. A draft never counts as a result, however complete it looks: at a resume its seat is launched
+again and the agent is told about the draft. A file that no seat was launched for is not a draft;
+such files come from older sessions or were made by hand.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from agentmux.core.pipeline.results import result_of
 _PLANS: Final = {PLAN_FILE}
 _NOMINATING: Final = {"architecture.md"}
 NOT_HANDED_IN: Final = "a draft that was not handed in"
+"""The description of a draft in `Artifacts.problems`."""
 
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
-    """Return ``artifacts`` without the drafts; the ``problems`` of the result name each draft."""
+    """Return ``artifacts`` without the drafts; ``problems`` of the result lists the drafts."""
     drafts = frozenset(_drafts(state, artifacts))
     if not drafts:
         return artifacts
@@ -57,7 +58,8 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     for here in pipeline_of(state).phases:
-        # Once a session went back behind a fix, the marker in the folder is that of its work.
+        # After the session went back to before a fix, the done marker in the folder is that of the
+        # work, not that of the fix.
         is_over = here.kind is Kind.FIX and here.takes_part(state) is False
         for path in () if is_over else here.decisive:
             if _lies(path, artifacts) and _owes(state, here.startup_role, here.phase):
@@ -77,10 +79,10 @@ def _results(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -
 def _find_unrecorded(
     state: SessionState, artifacts: Artifacts, here: PhaseDescriptor
 ) -> Iterator[str]:
-    """Yield the outcome of a check or review if the state does not have it.
+    """Yield the file with the outcome of a check or review if the state lacks that outcome.
 
-    AgentMux alone writes it, after the event that the state follows from. Without a state, the
-    artifacts have to do.
+    Only AgentMux writes this file, after it has recorded the event. If no state could be read, the
+    file counts.
     """
     path = f"{here.folder}/{RESULTS}"
     known, outcome = state.results.get(here.phase), artifacts.results.get(path, "")

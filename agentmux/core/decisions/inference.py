@@ -1,6 +1,6 @@
-"""The phase in which a session resumes, and why; never a later one than the artifacts prove.
+"""Infer the phase in which a session resumes: never a later phase than the artifacts prove.
 
-Pure. No function but `chosen_phase` raises an error.
+Pure. Only `chosen_phase` raises errors.
 """
 
 from __future__ import annotations
@@ -28,9 +28,13 @@ from agentmux.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The result of the check whether one phase is complete.
+    """Whether one phase is complete, and why.
 
-    ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
+    Attributes:
+        phase: The name of the phase.
+        complete: Whether the phase is complete.
+        because: The reason, for people.
+        paths: The paths of the artifacts that were examined.
     """
 
     phase: str
@@ -41,17 +45,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """The phase to resume in.
+    """The phase to resume in, with the reasons.
 
     Attributes:
         phase: The phase to resume in.
-        evidence: The results of the phases' checks, in pipeline order. They end with ``phase`` if
-            the artifacts show the outcome of the state's phase (see `is_decided`), else with
+        evidence: Whether each phase is complete, in pipeline order. The last one is ``phase`` if
+            the artifacts show the outcome of the state's phase (see `is_decided`), else
             ``artifacts_phase``.
-        artifacts_phase: The first phase that is not complete, by the artifacts alone.
+        artifacts_phase: The first phase that is not complete according to the artifacts alone.
         because: Why ``phase`` was chosen, for people.
-        disagreement: The difference, for people, if the state's phase is not ``artifacts_phase``
-            and no pending journal line explains it; else None.
+        disagreement: A description, for people, of the difference between the state's phase and
+            ``artifacts_phase``. None if they are equal, or if events that are not applied yet
+            explain the difference.
     """
 
     phase: str
@@ -62,10 +67,7 @@ class Inference:
 
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
-    """Return the results of the phases' checks, in order.
-
-    The last one is that of the first phase that is not complete.
-    """
+    """Return whether each phase is complete, in order, up to the first one that is not."""
     return _walk(state, artifacts, pipeline_of(state).phases)
 
 
@@ -88,10 +90,10 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 
 
 def is_decided(state: SessionState, artifacts: Artifacts, phase: str) -> bool:
-    """Whether the artifacts show an outcome of ``phase``: all work or, in a review, a verdict.
+    """Whether the artifacts show the outcome of ``phase``.
 
-    The fail of one reviewer is enough. A document that nobody requested has no outcome, nor has a
-    fix that is not needed.
+    The outcome is the complete work or, in a review, a verdict, for which one reviewer's fail is
+    enough. A document that nobody requested and a fix that is not needed have no outcome.
 
     Args:
         state: The state of the session.
@@ -116,7 +118,10 @@ def is_decided(state: SessionState, artifacts: Artifacts, phase: str) -> bool:
 
 
 def _verdict(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Verdict | None:
-    """Return the outcome of a review on disk; None if it is open. A capped one counts as passed."""
+    """Return the outcome of a review according to the artifacts; None if there is none yet.
+
+    A capped review (failed, with no further fix allowed) counts as passed.
+    """
     if settled_outcome(state, artifacts, here.phase, here.folder) in {PASSED, CAPPED}:
         return Verdict.PASS
     roles = reviewing(nominations(state, artifacts), here.roles)
@@ -141,11 +146,11 @@ def _has_plan(state: SessionState, artifacts: Artifacts) -> bool:
 def _beyond(
     state: SessionState, artifacts: Artifacts, decided: str, pipeline: Pipeline
 ) -> tuple[Evidence, ...]:
-    """Return the results of the phases' checks if the artifacts show the outcome of ``decided``.
+    """Return whether the phases are complete if the artifacts show the outcome of ``decided``.
 
-    They begin with the first phase of the pipeline and end with the first phase from ``decided`` on
-    that is not complete. But they end with ``decided`` itself if it is a fix or a failed review:
-    an event must record that outcome before another phase can follow.
+    The result begins with the first phase of the pipeline and ends with the first phase after
+    ``decided`` that is not complete. If ``decided`` is a fix or a failed review, the result ends
+    with ``decided``, because an event must record that outcome before another phase can follow.
     """
     here = pipeline[decided]
     before = tuple(_look(state, artifacts, each) for each in pipeline.before(decided))
@@ -153,7 +158,7 @@ def _beyond(
     failed = reviewed and _verdict(state, artifacts, here) is Verdict.FAIL
     if here.kind is Kind.FIX or failed:
         return (*before, _look(state, artifacts, here))
-    if reviewed:  # a fix may come between it and what follows
+    if reviewed:  # in the pipeline, a fix may stand between the review and the next phase
         behind = _walk(state, artifacts, pipeline.from_(here.next))
         return (*before, _look(state, artifacts, here), *behind)
     return (*before, *_walk(state, artifacts, pipeline.from_(decided)))
@@ -170,10 +175,10 @@ def infer(
 
     Args:
         state: The state after all events of the journal.
-        artifacts: The artifacts on disk; drafts may be among them.
-        state_is_known: False if no state could be read, so that ``state.phase`` means nothing.
-        pending: How many events of the journal the state on disk does not contain yet. If there are
-            any, they explain that state and artifacts differ.
+        artifacts: The artifacts on disk, including drafts.
+        state_is_known: False if no state could be read; then ``state.phase`` has no meaning.
+        pending: How many events of the journal were not applied to the state on disk. If there are
+            any, a difference between state and artifacts is expected.
     """
     given = pipeline_of(state)
     artifacts = without_drafts(state, artifacts)
@@ -211,11 +216,11 @@ def infer(
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> str:
-    """Return the phase that ``--phase NAME`` names.
+    """Return ``name``, the value of ``--phase``, if the session can resume in that phase.
 
     Raises:
-        UsageError: No phase has this name, the session does not have the phase, or the phase comes
-            after that of ``inference``.
+        UsageError: No phase has this name, this session does not go through the phase, or the phase
+            comes after the phase of ``inference``.
     """
     pipeline = pipeline_of(state)
     phases = tuple(pipeline.by_name)

@@ -1,4 +1,8 @@
-"""Who waits for the end of a usage limit, until when, and in which order they are woken; pure."""
+"""Which seats wait for the end of a usage limit, until when, and when they are woken; pure.
+
+A seat is *parked* while it waits for the end of its agent's usage limit, and *woken* when the agent
+is told to go on or is launched again.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +14,28 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.journal.state import Parked, SessionState
 
 SETTLE_S: Final = 120.0
-"""Seconds after which the next seat is woken although the one before has not shown any work."""
+"""Seconds after which the next seat of an account is woken, even if the previous one is idle."""
 
 _AGAIN_S: Final = 60.0
-"""Seconds until the next try where the time that an agent says has just passed.
+"""Seconds until the next try if the agent shows a time that has just passed.
 
-Agents show full minutes: the limit may end some seconds later.
+Agents show full minutes, so the limit may end some seconds later.
 """
 
 _JUST_S: Final = 600.0
-"""Seconds for which a time has just passed; after that, what the agent says is not believed."""
+"""For how many seconds a time has *just* passed; an older time on the screen is ignored."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _Account: TypeAlias = tuple[str, str]
 
 
 def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> datetime:
-    """Return when an agent that shows a usage limit is to be woken; always after ``now``.
+    """Return when to wake an agent that shows a usage limit; always after ``now``.
 
     Args:
-        reset: The end of the limit, as the agent says; None where it does not.
-        now: The current time, aware.
-        retry_s: The time to wait where the end is not known; more than 0.
+        reset: The end of the limit according to the agent; None if it does not say.
+        now: The current time, with its time zone.
+        retry_s: How many seconds to wait if the end is not known; more than 0.
     """
     if reset is not None and reset > now:
         return reset
@@ -41,15 +45,15 @@ def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> da
 
 
 def says_later(parked: Parked, said: str, reset: datetime | None, *, now: datetime) -> bool:
-    """Whether new words of a parked agent mean that its limit ends at another time to come.
+    """Whether a parked agent now shows a different, future end of its limit.
 
-    At the end of a limit, claude draws its words anew: with the same time, in another form.
+    The same time in another form does not count: claude rewrites its text when a limit ends.
 
     Args:
         parked: The parked seat.
-        said: When the limit ends, in the agent's words now; empty where it does not say.
-        reset: What that means; None for nothing.
-        now: The current time, aware.
+        said: The end of the limit as the agent's screen shows it now; empty if it shows none.
+        reset: The time that ``said`` means; None if it is not a time.
+        now: The current time, with its time zone.
     """
     if said in {"", parked.said} or reset is None:
         return False
@@ -57,21 +61,20 @@ def says_later(parked: Parked, said: str, reset: datetime | None, *, now: dateti
 
 
 def is_parked(state: SessionState, seat: str) -> bool:
-    """Whether this seat waits for the end of a usage limit."""
+    """Whether ``seat`` waits for the end of a usage limit and has not been woken yet."""
     parked = state.parked.get(seat)
     return parked is not None and not parked.woken
 
 
 def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
-    """Return the seats to wake now, one of each account, those that wait longest first.
+    """Return the seats to wake now: at most one per account, those with the earliest end first.
 
-    While a seat of an account was just woken, no other seat of that account is: the first one finds
-    out whether the limit is over. It counts as just woken until it works, and for `SETTLE_S` at
-    most.
+    After a seat was woken, no other seat of its account is woken until the first one works, or
+    until `SETTLE_S` has passed: the first seat finds out whether the limit is over.
 
     Args:
-        parked: The seats as in `SessionState.parked`.
-        now: The current time, aware.
+        parked: The parked seats, as in `SessionState.parked`.
+        now: The current time, with its time zone.
     """
     free_at = _free_at(parked)
     seats: dict[_Account, str] = {}
@@ -84,7 +87,10 @@ def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
 
 
 def next_wake(parked: Mapping[str, Parked]) -> datetime | None:
-    """Return when `to_wake` next has a seat, if nothing else happens; None for never."""
+    """Return the time from which `to_wake` returns a seat; None if no seat waits.
+
+    ``parked`` is as in `SessionState.parked`. The time may be in the past.
+    """
     free_at = _free_at(parked)
     return min(
         (
@@ -101,7 +107,7 @@ def _in_order(parked: Mapping[str, Parked]) -> Iterator[str]:
 
 
 def _free_at(parked: Mapping[str, Parked]) -> Mapping[_Account, datetime]:
-    """Return, for each account with a seat that was just woken, when the next may be."""
+    """Return when the next seat may be woken, for each account with a seat that was just woken."""
     times: dict[_Account, datetime] = {}
     for each in parked.values():
         woken = time_of(each.woken) if each.woken and not each.settled else None
@@ -112,7 +118,7 @@ def _free_at(parked: Mapping[str, Parked]) -> Mapping[_Account, datetime]:
 
 
 def _until(parked: Parked) -> datetime:
-    return time_of(parked.until) or _LONG_AGO  # a time that nobody can read is over
+    return time_of(parked.until) or _LONG_AGO  # an unreadable time counts as past
 
 
 def _account(parked: Parked) -> _Account:

@@ -1,7 +1,8 @@
-"""The next actions of a session, as data: ``next_actions(state, facts)``.
+"""Decide the next actions of a session, as data: ``next_actions(state, facts)``.
 
-Pure; never raises. The orchestrator performs the actions, records what happened, and asks again.
-Without an action the session waits: for a signal, the end of an agent, or the user.
+Pure; never raises. The orchestrator performs the actions, records what happened, and calls
+`next_actions` again. If there is no action, the session waits for a signal, for the end of an
+agent, or for the user.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.verified import is_proven
 from agentmux.core.pipeline.work import Work, find_work, is_setting_up
 
-# One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2
+"""How often a seat is launched for the same work; a crash of the last launch fails the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +59,10 @@ class Exit:
 
     Attributes:
         status: The exit status; None if a Unix signal ended the agent.
-        signal: The number of that Unix signal, or None.
+        signal: The number of the Unix signal that ended the agent, or None.
         hup: Whether SIGHUP ended the agent, as when its pane is closed.
-        claim_taken: Whether the agent did not start because another pane has its conversation.
-        timed_out: Whether the wrapper ended the program because it took longer than it may.
+        claim_taken: Whether the agent did not start because another pane uses its conversation.
+        timed_out: Whether the wrapper ended the program because it took too long.
     """
 
     status: int | None = None
@@ -83,8 +84,8 @@ class LaunchFact:
         early: Whether the launch began so recently that a failure may mean a rejected conversation.
         refuses: Whether the screen ends with the message that the agent does not know its
             conversation.
-        choice: What the user chose in the pane, if the pane waits for a choice before it starts an
-            agent; else, or if nothing is chosen yet, None.
+        choice: What the user chose in a pane that waits for a choice before it starts an agent;
+            None if nothing is chosen yet, or if the pane does not wait.
     """
 
     pane: str | None = None
@@ -98,13 +99,14 @@ class LaunchFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was just observed.
+    """What was just observed of a session.
 
     Attributes:
         artifacts: The artifacts on disk.
-        launches: Each launch by its id.
-        tree: The id of the files that a check looks at; None if this process has not looked.
-        to_wake: The parked seats whose turn it is, as `limits.to_wake` returns them.
+        launches: What was observed of each launch, by the launch's id.
+        tree: The id of the current files, on which a check runs; None if this process has not
+            determined it yet.
+        to_wake: The parked seats to wake now, as `limits.to_wake` returns them.
         busy: The seats whose agents were seen at work.
     """
 
@@ -119,7 +121,7 @@ class Facts:
 class FinishArchive:
     """Move the files in the state's ``pending_archive`` to the session's history.
 
-    Before that, end the panes of launches that are no longer current: their agents could still
+    First end the panes of launches that are no longer current, because their agents could still
     write these files.
     """
 
@@ -133,9 +135,9 @@ class EndPanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """Record ``found``: the outcome of ``phase`` that a resume has found on disk.
+    """Record the outcome of ``phase`` that a resume has found on disk, without launching an agent.
 
-    No agent is launched for that phase.
+    ``found`` is what the artifacts on disk say.
     """
 
     phase: str
@@ -144,7 +146,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Start an agent for this work; ``attempt`` is 1, or more after a crash."""
+    """Launch an agent or command for ``work``; ``attempt`` is 1, and higher after crashes."""
 
     work: Work
     attempt: int = 1
@@ -152,7 +154,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPane:
-    """Open the pane of a launch that is in the journal but has no pane yet."""
+    """Open the pane of a launch that is recorded in the journal but has no pane yet."""
 
     seat: str
     launch: str
@@ -160,9 +162,9 @@ class OpenPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordExit:
-    """Record that the program of this launch has ended; ``cause`` as in `events.AgentExited`.
+    """Record that the program of a launch has ended; ``cause`` is as in `events.AgentExited`.
 
-    An agent that rejected its conversation may still run: then end it first.
+    If an agent that rejected its conversation is still running, end it first.
     """
 
     seat: str
@@ -183,7 +185,10 @@ class RecordChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """Record that the session has failed: the pipeline cannot go on without the user."""
+    """Record that the session has failed because of ``seat``: only the user can make it go on.
+
+    ``cause`` is the reason, for people.
+    """
 
     seat: str
     cause: str
@@ -191,7 +196,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
-    """Tell the agent of a seat that the research that it asked for is done."""
+    """Tell the agent of a seat that the research it requested on ``topic`` is done."""
 
     seat: str
     launch: str
@@ -201,16 +206,16 @@ class Tell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendInput:
-    """Send a message or keys of the user to the agent of their launch; ``input`` is the id."""
+    """Send a message or keys from the user to an agent; ``input`` is the id of the input."""
 
     input: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
-    """Record that the limit of this seat should be over; ``how`` as in `events.AgentWoken`.
+    """Record that the usage limit of a seat should be over; ``how`` is as in `events.AgentWoken`.
 
-    Then, for `parking.TOLD`, tell the agent once to go on.
+    If ``how`` is `parking.TOLD`, then tell the agent once to go on.
     """
 
     seat: str
@@ -220,20 +225,20 @@ class Wake:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSetup:
-    """Record that the setup is done, and what it changed: all its steps have succeeded."""
+    """Record that all steps of the setup have succeeded, and what they have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveByItself:
-    """Approve the passed review without the user, as configured."""
+    """Approve the session's result without the user, as the configuration says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeCommit:
     """Commit the approved result.
 
-    If a commit whose message has the id ``approval`` exists already, record that one instead.
-    ``started`` says whether the commit was begun before.
+    If a commit whose message contains the id ``approval`` exists already, record that commit
+    instead. ``started`` says whether an earlier attempt to commit was begun.
     """
 
     approval: str
@@ -242,9 +247,10 @@ class MakeCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeStep:
-    """Take a step of the delivery after the commit, such as ``merge``.
+    """Perform a step of the delivery after the commit, such as ``merge``.
 
-    If it was taken already, before a crash, record that instead.
+    If the step was performed already, before a crash, only record it. ``approval`` is the id of the
+    approval.
     """
 
     step: str
@@ -276,11 +282,14 @@ Action: TypeAlias = (
 
 
 def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
-    """Return the actions to perform now, in their order; empty if the session waits."""
+    """Return the actions to perform now, in the order in which to perform them.
+
+    Empty if the session has to wait.
+    """
     if state.pending_archive:
         return (FinishArchive(),)
     if state.phase not in pipeline_of(state):
-        # In a failed session the other agents go on, and are told about their research.
+        # In a failed session, agents that still run go on and are told about their research.
         return (
             *_exits(state, facts),
             *_wakings(state, facts),
@@ -307,10 +316,10 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Return the action that records the outcome of the session's phase, if artifacts show it.
+    """Return the action that records the outcome of the current phase after a resume.
 
-    None if they do not show it, or if the last event is not a resume: at any other time an artifact
-    whose signal has not come counts as unfinished.
+    None if the artifacts do not show an outcome, or if the last event is not a resume: at any other
+    time an artifact counts as unfinished until its signal arrives.
     """
     if state.last_event != "resumed" or state.phase not in pipeline_of(state):
         return None
@@ -340,18 +349,20 @@ def _exits(state: SessionState, facts: Facts) -> Iterator[_Recording]:
 
 
 def is_command(name: str, seat: Seat) -> bool:
-    """Whether it is the seat of a command of a check, in the session's work tree or on the base."""
+    """Whether a seat belongs to a command of a check, in the session's work tree or on the base."""
     return seat.role == CHECK or (seat.role == BASE and name != BASE)
 
 
 def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | RecordCheck | RecordBase:
     """Return the action that records the end of a command of a check.
 
+    If the command did not finish (it has no exit record, or its pane was closed), the action
+    records a crash, after which the command runs again, but only once.
+
     Args:
-        name: The name of the seat.
-        seat: The command's.
-        record: Its exit record. If there is none, or its pane was closed, it was not finished: it
-            runs again, but only once.
+        name: The name of the command's seat.
+        seat: The command's seat.
+        record: The command's exit record; None if there is none.
     """
     if (record is None or record.hup) and seat.attempt < MAX_ATTEMPTS:
         return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)
@@ -397,7 +408,7 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
 
 
 def cause_of_step(record: Exit) -> str:
-    """Return how a step of the setup ended, as `events.AgentExited` has it."""
+    """Return how a setup step ended, in the terms of `events.AgentExited.cause`."""
     if record.timed_out:
         return TIMED_OUT
     if record.hup:
@@ -408,9 +419,10 @@ def cause_of_step(record: Exit) -> str:
 def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
     """Whether a resumed agent has rejected its conversation.
 
-    Two things show it: that the agent exits with an error soon after the start, before any signal
-    of its launch was accepted; and that its screen ends with the message that it does not know the
-    conversation, before a prompt has arrived (later, the conversation may contain such words).
+    An agent has rejected it if it exits with an error soon after its start, or if its screen ends
+    with the message that it does not know the conversation, before any prompt has arrived (later,
+    the conversation may contain such words). An agent whose signal was accepted in this launch has
+    not rejected it.
     """
     if seat.status != LAUNCHED or seat.mode != NATIVE or seat.heard:
         return False
@@ -420,7 +432,7 @@ def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
         return fact.alive and fact.early and says_so
     if end.signal is not None or end.status is None:
         return False
-    # Some agents take longer to fail: with the message on the screen it need not be early.
+    # Some agents take longer to fail; with the message on the screen, that counts, too.
     return (fact.early or says_so) if end.status else (fact.early and says_so)
 
 
@@ -428,7 +440,7 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
     for work in find_work(state):
         seat = state.seats.get(work.seat)
         if (seat is None or seat.status not in _HELD) and is_parked(state, work.seat):
-            continue  # its launch waits for the end of its limit
+            continue  # it is launched after the end of its usage limit
         if seat is None:
             yield Launch(work=work)
         elif seat.status in _HELD:
@@ -516,7 +528,7 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
 
 
 def _inputs(state: SessionState) -> Iterator[SendInput]:
-    """Yield the oldest input of each seat: the next one waits for its end."""
+    """Yield the oldest input of each seat; the next one has to wait until that one is done."""
     oldest: dict[str, str] = {}
     for each in state.inputs:
         oldest.setdefault(each.seat, each.id)

@@ -1,4 +1,4 @@
-"""The texts of notifications; pure. They hold no output of an agent, and no escape sequence."""
+"""The texts of notifications; pure. They contain no output of agents and no escape sequences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHAT: Final[Mapping[Occasion, tuple[str, str]]] = {
     Occasion.PARKED: ("is parked until a usage limit ends", "are parked until usage limits end"),
     Occasion.DONE: ("is done", "are done"),
 }
-"""What is said of one, and of several."""
+"""The text for each occasion: for a single seat or session, and for several seats."""
 _COMMAND: Final[Mapping[Occasion, str]] = {
     Occasion.DECISION: "agentmux attach",
     Occasion.QUESTION: "agentmux attach",
@@ -31,37 +31,39 @@ _COMMAND: Final[Mapping[Occasion, str]] = {
 
 
 def notice_title(name: str, notices: Sequence[Notice]) -> str:
-    """Return one line that says which session calls for a person, and why.
+    """Return one line that says which session and seats need a person, and why.
 
     Args:
-        name: The name of the session for commands.
-        notices: One or more with the same occasion.
+        name: The name of the session, as commands take it.
+        notices: One or more notices with the same occasion.
     """
     seats = _seats(notices)
     return _describe_notices(f"{name}: {join_names(seats)}" if seats else name, notices)
 
 
 def notice_line(name: str, notices: Sequence[Notice]) -> str:
-    """Return one line for tmux's status line: who calls for a person, why, and what to type.
+    """Return one line for tmux's status line: who needs a person, why, and which command to type.
 
-    The session is named by the command alone, since a line of tmux has room for little.
+    The session's name appears only in the command, to keep the line short. The parameters are those
+    of `notice_title`.
     """
     description = _describe_notices(join_names(_seats(notices)) or "a session", notices)
     return f"{description}: {notice_command(name, notices[0].on)}"
 
 
 def notice_command(name: str, on: Occasion) -> str:
-    """Return the command to type in the project's directory."""
+    """Return the command for an occasion of the session ``name``, to type in its project."""
     return f"{_COMMAND[on]} {_line(name)}"
 
 
 def notice_body(project: str, subject: str, command: str) -> str:
-    """Return which feature it is, and the command to type, a line each.
+    """Return the body of a notification: a line with the feature, and one with the command.
 
     Args:
         project: The name of the project.
-        subject: What the session is about; only its first line is told.
-        command: The command.
+        subject: What the session is about; only its first line is used. If it is empty, the first
+            line of the body is left out.
+        command: The command to type, as `notice_command` returns it.
     """
     first = next(iter(subject.strip().splitlines()), "")
     return "\n".join(line for line in (_line(first), f"in {_line(project)}: {command}") if line)

@@ -1,4 +1,4 @@
-"""Which seats wait for something that a person can do; pure."""
+"""Which seats a person can act on now, for each kind of action; pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ENDED: Final = LEFT | {BROKEN}
 
 
 def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the seats whose panes wait for a choice."""
+    """Return the seats whose panes wait for the user's choice before they start an agent."""
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
 
 
 def tellable(state: SessionState) -> tuple[str, ...]:
-    """Return the seats whose agents take a message now."""
+    """Return the seats whose agents can receive a message from the user now."""
     return tuple(
         name
         for name, seat in state.seats.items()
@@ -27,9 +27,9 @@ def tellable(state: SessionState) -> tuple[str, ...]:
 
 
 def restartable(state: SessionState) -> tuple[str, ...]:
-    """Return the seats that go on only if a person starts them again.
+    """Return the seats that continue only if a person restarts them.
 
-    They have ended without their work, or the session failed because of them.
+    Their agents have ended without handing in their work, or the session failed because of them.
     """
     failure = state.interruption if state.phase == Phase.FAILED else None
     failed = failure.seat if failure else ""
@@ -41,5 +41,5 @@ def restartable(state: SessionState) -> tuple[str, ...]:
 
 
 def skippable(state: SessionState) -> tuple[str, ...]:
-    """Return the seats of checks that could not run, without which a person may go on."""
+    """Return the seats of check commands that could not run, which a person may skip."""
     return tuple(name for name, seat in state.seats.items() if seat.status == BROKEN)

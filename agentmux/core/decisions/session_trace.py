@@ -1,8 +1,8 @@
-"""What is known of an unfinished session outside of its directory; pure.
+"""What an unfinished session leaves behind if its directory is deleted; pure.
 
 Somebody may delete the directory of a session (``git clean -ffdx``, ``rm -rf``, ``git worktree
-remove`` of the worktree that it is in). The session's own worktree, its branch and the agents' own
-conversations are then still there, and this says which they are.
+remove`` of the worktree that contains it). The session's own worktree, its branch and the agents'
+conversations then still exist; a trace, which is stored elsewhere, names them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTrace:
-    """What is known of a session outside of its directory.
+    """A record of a session that is stored outside of the session's directory.
 
     Attributes:
-        session: Its uuid.
-        path: The absolute path of its directory.
-        feature: The first line of what the user asked for.
-        phase: The phase that it was in.
-        worktree: The absolute path of its own worktree; empty if it works in the checkout.
-        branch: The branch that its result is on; empty for none.
+        session: The uuid of the session.
+        path: The absolute path of the session's directory.
+        feature: The first line of the user's request.
+        phase: The phase of the session when this was recorded.
+        worktree: The absolute path of the session's own worktree; empty if it works in the
+            checkout.
+        branch: The branch with the session's result; empty if there is none.
         conversations: For each conversation that a prompt reached, the seat, a tab, and the
             command line that resumes it.
         repository: The git directory that all worktrees of the project's repository share; empty
@@ -46,7 +47,10 @@ class SessionTrace:
 
 
 def trace_of(state: SessionState, path: str, repository: str) -> SessionTrace:
-    """Return the trace of the session in the directory ``path``."""
+    """Return the trace of the session in the directory ``path``.
+
+    ``repository`` is as in `SessionTrace`.
+    """
     return SessionTrace(
         session=state.session_id,
         path=path,

@@ -1,4 +1,7 @@
-"""When a quiet agent is reminded, and when it is reported as stalled; pure."""
+"""When to remind a quiet agent, and when to report it as stalled; pure.
+
+An agent is *quiet* while it shows no work; the quiet time is counted in seconds.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""The factor by which the quiet time grows if the screen, not a hook, shows the end of a turn.
+"""The factor for the quiet time if the screen, not a hook, shows that a turn has ended.
 
-The screen of an agent that runs a long command may look the same; a hook is certain.
+A screen is less certain than a hook: it may look the same while the agent runs a long command.
 """
 
 
@@ -27,9 +30,9 @@ def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) 
 
     Args:
         turn: The state of the agent's turn.
-        turn_ended_after_s: The time for an agent whose hooks have shown the end of its turn. It is
-            multiplied by `SCREEN_FACTOR` if just the screen has shown it.
-        nudge_after_s: The time for every other agent; the result is never longer.
+        turn_ended_after_s: The time for an agent whose hooks have reported the end of its turn. It
+            is multiplied by `SCREEN_FACTOR` if only the screen shows the end.
+        nudge_after_s: The time for every other agent; the result is never longer than this.
     """
     match turn:
         case Turn.ENDED:

@@ -1,4 +1,7 @@
-"""When the work tree is saved, which checkpoint a name means, and where a rewind goes on. Pure."""
+"""Checkpoints of the work tree: when to take one, how to find one, where to go on after a rewind.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ REWIND = "rewind"
 REWOUND = "rewound"
 EXPORT = "export"
 
-# After one of these events of a seat, its agent knows of what happened until then.
+# Events of a seat that show that its conversation went on.
 _PROMPTED: Final = (
     *(AgentLaunched, LaunchChosen, PromptReached, AgentNudged, ResearchTold),
     *(each.fact for each in DESCRIPTIONS.values() if each.hands_in),
@@ -39,7 +42,10 @@ _PROMPTED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """How far a session is: its work tree is saved whenever this changes."""
+    """How far a session has come; `reason_to_save` says which changes of it save the work tree.
+
+    ``subplans`` are the indices of the completed sub-plans.
+    """
 
     phase: str
     cycle: int
@@ -48,7 +54,7 @@ class Position:
 
 
 def position(state: SessionState) -> Position:
-    """Return how far the session is; a failed one is where it failed."""
+    """Return how far the session has come; a failed session is in the phase in which it failed."""
     return Position(
         phase=working_phase(state),
         cycle=state.cycle,
@@ -58,7 +64,10 @@ def position(state: SessionState) -> Position:
 
 
 def reason_to_save(before: Position, now: Position) -> str:
-    """Return why the work tree is saved between two positions; empty if it is not."""
+    """Return why the work tree is saved if a session went from ``before`` to ``now``.
+
+    `PHASE_ENDED` or `SUBPLAN`, as in `TreeCheckpoint.because`; empty if it is not saved.
+    """
     if before.phase in TERMINAL:
         return ""
     if (before.phase, before.cycle) != (now.phase, now.cycle):
@@ -67,11 +76,12 @@ def reason_to_save(before: Position, now: Position) -> str:
 
 
 def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
-    """Return the phase in which work goes on after the files went back to a checkpoint.
+    """Return the phase in which the session goes on after a rewind to the checkpoint ``to``.
 
-    It is the phase after the one that had ended, or else the one that was under way; never a later
-    one than that of the session, and the first one for a checkpoint of an earlier cycle, whose
-    artifacts are in the history.
+    If the checkpoint was taken at the end of a phase, that is the phase after it, except that a
+    check, a review or the completion is repeated. Otherwise it is the phase in which the checkpoint
+    was taken. For a checkpoint of an earlier cycle, whose artifacts are in the history, it is the
+    phase in which a cycle begins. It is never a later phase than the session's current one.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
     target = to.phase if to.phase in pipeline else pipeline.again(state)
@@ -97,7 +107,13 @@ def _after(state: SessionState, phase: str) -> str:
 
 
 def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[int, ...]:
-    """Return the sub-plans that stay done if work goes on in ``phase`` from a checkpoint."""
+    """Return the indices of the sub-plans that remain completed after a rewind.
+
+    Args:
+        state: The state of the session.
+        to: The checkpoint to which the files are rewound.
+        phase: The phase in which the session goes on (`rewound_phase`).
+    """
     same_plan = to.cycle == state.cycle and set(to.subplans) <= set(state.completed_subplans)
     return to.subplans if pipeline_of(state)[phase].kind is Kind.WORK and same_plan else ()
 
@@ -107,7 +123,7 @@ def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
 
     Args:
         events: All events of the journal, in order.
-        number: The checkpoint's.
+        number: The number of the checkpoint.
     """
     seats: set[str] | None = None
     for event in events:
@@ -119,7 +135,12 @@ def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
 
 
 def delivered_since(events: Iterable[Event], number: int) -> bool:
-    """Whether a result was committed after a checkpoint; ``events`` are all of the journal."""
+    """Whether a result was committed after a checkpoint.
+
+    Args:
+        events: All events of the journal, in order.
+        number: The number of the checkpoint.
+    """
     seen = False
     for event in events:
         if isinstance(event.fact, CheckpointTaken) and event.fact.number == number:
@@ -130,7 +151,7 @@ def delivered_since(events: Iterable[Event], number: int) -> bool:
 
 
 def checkpoint_words(each: TreeCheckpoint) -> str:
-    """Return a checkpoint as text for messages, such as ``3, at the end of planning``."""
+    """Return a description of a checkpoint for messages, such as ``3, at the end of planning``."""
     match each.because:
         case "phase":
             return f"{each.number}, at the end of {each.phase}"
@@ -151,10 +172,12 @@ _NONE: Final = "the session has no work-tree checkpoint"
 
 
 def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCheckpoint:
-    """Return the checkpoint with this number, or the last one at the end of the phase so named.
+    """Return the checkpoint that a user means by ``name``, the number of one or a phase.
+
+    The name of a phase means the last checkpoint that was taken at the end of that phase.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is no such checkpoint.
     """
     ended = {each.phase: each for each in checkpoints if each.because == PHASE_ENDED}
     numbered = {str(each.number): each for each in checkpoints}
@@ -170,7 +193,7 @@ def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCh
 
 
 def checkpoints_label(checkpoints: Sequence[TreeCheckpoint]) -> str:
-    """Return a sentence that names every checkpoint to which one can go back."""
+    """Return a sentence for messages that lists ``checkpoints``, or says that there are none."""
     if not checkpoints:
         return _NONE
     return f"there are: {'; '.join(map(checkpoint_words, checkpoints))}"

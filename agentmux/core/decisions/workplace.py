@@ -1,4 +1,4 @@
-"""Where a session works: in the checkout, or in a worktree of its own; and on which branch."""
+"""Whether a session works in the checkout or in a worktree of its own, and on which branch."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 def why_worktree(
     mode: WorktreeMode, *, asked: bool | None, live: str, unfinished: Sequence[str]
 ) -> str:
-    """Return why a session gets a worktree of its own; empty where it works in the checkout.
+    """Return why a new session gets a worktree of its own; empty if it works in the checkout.
 
     Args:
         mode: The setting ``git.worktree``.
-        asked: The flag of the start; None where none was given.
-        live: The session that is live in the checkout; empty for none.
-        unfinished: The other sessions that began in the checkout and are not done, newest first.
+        asked: The user's option: True for ``--worktree``, False for ``--no-worktree``; None if
+            neither was given.
+        live: The name of the session that is live in the checkout; empty if there is none.
+        unfinished: The names of other unfinished sessions that began in the checkout, newest first.
     """
     if asked is not None:
         return "you asked for it" if asked else ""
@@ -50,9 +51,10 @@ _USUAL: Final = {
 
 
 def workplace_choices(mode: WorktreeMode) -> tuple[tuple[str, str], ...]:
-    """Return where a new session can work, each place with what that means.
+    """Return the choices of where a new session works, each as its name and a description.
 
-    The first one is as ``mode`` says, without a flag; the others have the names of start's flags.
+    The first choice is the default according to ``mode``, the setting ``git.worktree``; the others
+    are named like the options of ``start``.
     """
     return (
         ("as usual", _USUAL[mode]),
@@ -63,7 +65,7 @@ def workplace_choices(mode: WorktreeMode) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeNames:
-    """The name of a worktree's directory, and of its branch."""
+    """The names of a worktree's directory (``folder``) and of its branch."""
 
     folder: str
     branch: str
@@ -72,9 +74,16 @@ class WorktreeNames:
 def free_names(
     slug: str, prefix: str, *, folders: Collection[str], branches: Collection[str]
 ) -> WorktreeNames:
-    """Return the first names, with the same suffix, that are both free.
+    """Return a folder and a branch for a worktree that are both free, with the same suffix if any.
 
-    Names that differ only in case are the same: some file systems cannot tell them apart.
+    Names that differ only in case count as equal, because some file systems cannot distinguish
+    them.
+
+    Args:
+        slug: The name of the folder without a suffix.
+        prefix: The prefix of the branch; the rest is the name of the folder.
+        folders: The names of the existing folders.
+        branches: The names of the existing branches.
     """
     taken, known = {each.casefold() for each in folders}, {each.casefold() for each in branches}
     for number in count(1):
@@ -86,23 +95,30 @@ def free_names(
 
 
 def free_folder(slug: str, folders: Collection[str]) -> str:
-    """Return the first free name of a worktree's directory."""
+    """Return ``slug``, or ``slug`` with the first number that makes it differ from ``folders``."""
     return free_names(slug, "", folders=folders, branches=()).folder
 
 
 PORTS: Final = 50
-"""How many ports a session has."""
+"""How many consecutive network ports a session has for its own use."""
 
 _FIRST_PORT: Final = 20_000
 _SLOTS: Final = 200
-"""So the ports end at 29 999, below those that Linux hands out by itself (from 32 768 on)."""
+"""How many sessions can have ports of their own.
+
+The last port is 29 999, below those that Linux assigns automatically (from 32 768).
+"""
 
 
 def free_port_base(session_id: str, taken: Collection[int]) -> int:
-    """Return the first of `PORTS` ports for a session, none of which is another session's.
+    """Return the first of `PORTS` consecutive ports for a session.
 
-    It depends on the session's uuid, so that sessions of different projects seldom have the same.
-    If all are taken, it is another session's, too.
+    The search begins at a port that depends on the session's uuid, so that sessions of different
+    projects seldom share ports. If all ports are taken, the session shares them with another one.
+
+    Args:
+        session_id: The uuid of the session.
+        taken: The first ports of other sessions.
     """
     first = int(session_id.replace("-", ""), 16) % _SLOTS
     bases = (_FIRST_PORT + (first + n) % _SLOTS * PORTS for n in range(_SLOTS))
@@ -110,7 +126,10 @@ def free_port_base(session_id: str, taken: Collection[int]) -> int:
 
 
 def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
-    """Return a branch beside which ``branch`` cannot exist: one is a directory of the other."""
+    """Return one of ``branches`` that prevents git from creating ``branch``; None if none does.
+
+    git cannot have the branches ``a`` and ``a/b`` at the same time.
+    """
     inside = f"{branch}/"
     return next(
         (each for each in branches if branch.startswith(f"{each}/") or each.startswith(inside)),
@@ -120,20 +139,23 @@ def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftBranch:
-    """HEAD where a session works, which is not on the session's branch.
+    """A situation where HEAD is not on the session's branch in the place where the session works.
 
     Attributes:
-        branch: The session's; None for none.
-        base: The commit on which it began.
+        branch: The session's branch; None if it has none.
+        base: The commit from which the session began; None if there was none.
         worktree: The path of the session's worktree; None if it works in the checkout.
-        head: HEAD's commit; None before the first one.
-        head_branch: HEAD's branch; None where it is detached.
-        is_gone: Whether the session's branch does not exist any more.
-        is_ahead: Whether HEAD has commits that the session's branch, or else its base, has not.
-        is_behind: Whether HEAD lacks commits that it has.
-        keep_as: The branch on which a hint keeps a detached HEAD's commit; empty where one has it.
-        is_related: Whether HEAD has a common ancestor with it.
-        is_changed: Whether the worktree has changes for which git refuses to merge.
+        head: The commit of HEAD; None if there is no commit yet.
+        head_branch: The branch of HEAD; None if HEAD is detached.
+        is_gone: Whether the session's branch no longer exists.
+        is_ahead: Whether HEAD has commits that are not on the session's branch (or, without a
+            branch, not in its base).
+        is_behind: Whether the session's branch (or base) has commits that HEAD does not have.
+        keep_as: The name for a new branch that keeps the commits of a detached HEAD; empty if a
+            branch contains them already.
+        is_related: Whether HEAD and the session's branch (or base) have a common ancestor.
+        is_changed: Whether the worktree has uncommitted changes because of which git refuses to
+            merge.
     """
 
     branch: str | None
@@ -150,20 +172,24 @@ class LeftBranch:
 
     @property
     def git(self) -> str:
-        """The beginning of a git command for a shell in the project."""
+        """The start of a git command for the session's place, for a shell in the project."""
         return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
 
 
 def branch_names(name: str) -> Iterator[str]:
-    """Yield the names of the branch that a hint gives to a commit on none: some may be taken."""
+    """Yield names for a new branch, without end: ``name``, ``name-2``, ``name-3``, ….
+
+    Some may exist already; the caller takes the first free one.
+    """
     return (name if number == 1 else f"{name}-{number}" for number in count(1))
 
 
 def ways_back(left: LeftBranch) -> tuple[str, ...]:
-    """Return the git commands after which HEAD is on the session's branch, each with its purpose.
+    """Return the git commands that bring HEAD back to the session's branch, each with its purpose.
 
-    No commit is without a branch after one of them, and none that the session made in its worktree
-    is left behind. Uncommitted changes stay; where they are in the way, git refuses to switch.
+    After any of them, every commit is on a branch, and the session's branch has all commits that
+    the session made in its worktree. Uncommitted changes stay; if they are in the way, git refuses
+    to switch.
     """
     back = _way_back(left)
     is_shown = left.worktree and not left.branch  # the session only looks at what is there
@@ -182,7 +208,7 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 
 def commit_first(worktree: str) -> tuple[str, ...]:
-    """Return the hint to commit what is in the way of a merge in a session's worktree."""
+    """Return the hint to commit the changes in a session's worktree that prevent a merge."""
     place, message = shlex.quote(worktree), shlex.quote("Work in progress")
     return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)
 
@@ -190,8 +216,8 @@ def commit_first(worktree: str) -> tuple[str, ...]:
 def _way_back(left: LeftBranch) -> str:
     """Return the command that checks out what the session works on.
 
-    A branch that is gone is made again: in the session's own worktree where that is now, and in the
-    user's checkout where the session began. Commits of a detached HEAD get a branch first.
+    A branch that no longer exists is created again: at HEAD in the session's own worktree, and at
+    the session's base in the user's checkout. Commits of a detached HEAD get a branch first.
     """
     keep = ""
     if left.is_ahead and left.keep_as and not (left.is_gone and left.worktree):
@@ -205,7 +231,7 @@ def _way_back(left: LeftBranch) -> str:
 
 
 def _way_along(left: LeftBranch) -> str:
-    """Return the commands that bring HEAD's commits into the session's branch, and switch to it."""
+    """Return the commands that add HEAD's commits to the session's branch and switch to it."""
     if not left.branch:
         return f"{left.git} switch --detach"
     # Only a fast-forward; it does not touch a file.
@@ -220,15 +246,15 @@ def _way_along(left: LeftBranch) -> str:
 
 
 def has_left(state: SessionState, commit: str | None, branch: str | None) -> bool:
-    """Return whether HEAD is on another branch than the one on which a session works.
+    """Return whether HEAD is no longer on the branch on which a session works.
 
-    Also where a session without a branch finds another commit; not where it did not begin in a git
-    repository, or where its older format does not say.
+    For a session without a branch: whether HEAD is at another commit or on a branch. False if the
+    session began outside of a git repository, or if its state is too old to say where it began.
 
     Args:
-        state: The session's.
-        commit: HEAD's commit where the session works.
-        branch: HEAD's branch there; None where it is detached.
+        state: The state of the session.
+        commit: The commit of HEAD where the session works; None if there is no commit.
+        branch: The branch of HEAD there; None if HEAD is detached.
     """
     began, base = state.branch, state.options.base
     if branch == began and (began or base is None or commit == base):
@@ -237,9 +263,9 @@ def has_left(state: SessionState, commit: str | None, branch: str | None) -> boo
 
 
 def left_branch(state: SessionState, left: LeftBranch) -> str:
-    """Say that another branch is checked out than the one on which a session works, and what to do.
+    """Return the message that HEAD is not on the session's branch, with what the user can do.
 
-    Where the branch can be moved forward to HEAD, an approval does that.
+    If an approval will fast-forward the session's branch to HEAD, the message says so.
     """
     where = f"{left.worktree} is" if left.worktree else "your checkout is"
     cannot = " and nothing could be committed at the end" if state.commits else ""
@@ -255,11 +281,14 @@ def left_branch(state: SessionState, left: LeftBranch) -> str:
 
 
 def left_now(state: SessionState, branch: str | None) -> str:
-    """Say in short that HEAD has left the branch of a session at work; empty where it has not.
+    """Return a short message that HEAD has left the branch of a running session.
+
+    Empty if HEAD has not left it, if that is not known, or if the session makes no commits.
 
     Args:
-        state: The session's.
-        branch: HEAD's branch where the session works; empty where it is detached, None if unknown.
+        state: The state of the session.
+        branch: The branch of HEAD where the session works; empty if HEAD is detached, None if it is
+            not known.
     """
     known = state.branch or ""
     if branch is None or branch == known or not state.commits:
