@@ -1,4 +1,4 @@
-"""The web page: sessions for a browser or a phone. It serves pages; rules are those of `app`.
+"""The web page: serves sessions to browsers and phones; all rules about sessions are in `app`.
 
 Only this package imports Starlette, uvicorn, Jinja2 and the Markdown renderer, and only the command
 ``agentmux web`` imports this package.

@@ -1,4 +1,4 @@
-"""The addresses of the page, and what answers at each."""
+"""Builds the web application: its routes, and the handler of each."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     fleet: Fleet,
     static: Path = HERE / "static",
 ) -> ASGIApp:
-    """Return the application behind its guard.
+    """Return the ASGI application, with `RequestGuard` in front of it.
 
     Args:
-        sessions: What it shows.
-        place: Where browsers find it.
-        sign_in: Who may use it.
-        commands: Runs what forms ask for.
-        secret: Makes unguessable texts.
-        events: Tells browsers what has changed.
-        screens: The screens of seats.
-        fleet: The fleet of this host, which may not be set up.
+        sessions: Reads the sessions to show.
+        place: The address at which browsers reach the page.
+        sign_in: Knows which browsers are logged in.
+        commands: Runs the commands of forms.
+        secret: Returns a new random text that cannot be guessed.
+        events: Tells browsers which sessions have changed.
+        screens: Captures the screens of seats.
+        fleet: Reads the fleet of this host, which may not be set up.
         static: The folder with the style sheet and the script.
     """
     session = "/sessions/{name}"

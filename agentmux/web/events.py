@@ -1,4 +1,4 @@
-"""The stream of events: tells browsers which sessions have changed, so that they look again."""
+"""The stream of server-sent events, which tells browsers which sessions have changed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ if TYPE_CHECKING:
     from agentmux.web.pages.reading import ProjectSessions
 
 _PING_S: Final = 15.0
-"""How often a silent stream says that it is there: proxies end those that never do."""
+"""Seconds between pings on a silent stream; without them, proxies would close it."""
 
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 _HELLO: Final = "retry: 1000\nevent: hello\ndata: {}\n\n"
 _PING: Final = ": still here\n\n"
 
 Told = frozenset[str] | None
-"""The names of the sessions that have changed; None for the end of the server."""
+"""The names of the sessions that have changed; None if the server is about to end."""
 
 
 class Events:
-    """The browsers that listen; sessions are watched only while there is one."""
+    """Sends changes to all connected browsers; watches the sessions only while one is connected."""
 
     def __init__(self, sessions: ProjectSessions, homes: Callable[[], Iterable[Path]]) -> None:
-        """Take the sessions, and what returns more folders in which changes concern the list."""
+        """Set what is watched while a browser is connected.
+
+        Args:
+            sessions: The sessions.
+            homes: Returns further folders in which a change may affect the list of sessions.
+        """
         self._sessions, self._homes = sessions, homes
         self._queues: set[asyncio.Queue[Told]] = set()
         self._watch: SessionWatch | None = None
@@ -41,7 +46,7 @@ class Events:
         self._closed = False
 
     async def stream(self, _: Request) -> Response:
-        """Answer with a stream that ends when the browser leaves, or the server ends."""
+        """Return the event stream for one browser. It ends with the connection or the server."""
         return StreamingResponse(self._events(), media_type="text/event-stream", headers=_HEADERS)
 
     async def _events(self) -> AsyncIterator[str]:
@@ -74,16 +79,21 @@ class Events:
             self._watch = None
 
     def tell(self, names: Told) -> None:
-        """Tell all browsers that these sessions have changed; call this in the event loop."""
+        """Tell all browsers which sessions have changed. Call this in the event loop only.
+
+        Args:
+            names: The names of the sessions; `LIST` among them stands for the list of sessions.
+                None only wakes the streams, so that they notice the end of the server.
+        """
         for queue in self._queues:
             queue.put_nowait(names)
 
     def tell_from_thread(self, name: str) -> None:
-        """Tell all browsers that this session has changed; for any thread."""
+        """Tell all browsers that the session ``name`` has changed. Callable from any thread."""
         self._soon(frozenset({name}))
 
     def close(self) -> None:
-        """End all streams; may be called in a signal handler."""
+        """End all streams. Callable from a signal handler."""
         self._closed = True
         self._soon(None)
 

@@ -1,6 +1,6 @@
-"""What every request must pass before a page sees it, and the headers of every answer.
+"""Checks every request before a page handles it, and adds security headers to every response.
 
-The checks are in the order of the table `CHECKS`. The first one that refuses answers.
+The checks run in the order of `CHECKS`. The first one that refuses the request ends it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from agentmux.web.sign_in import SignedInBrowser, SignIn
 
 BODY_MAX: Final = 1 << 18
-"""The most bytes of a form: a message of 32 KiB with each byte escaped, and the rest."""
+"""The most bytes of a form: enough for a message of 32 KiB with every byte percent-encoded."""
 
 FORM_PROOF: Final = "token"
-"""The name of the field by which a form shows that it is ours."""
+"""The name of the form field with the CSRF token, `SignedInBrowser.token`."""
 
 LOGIN: Final = "/login/"
+"""The start of the path of login links."""
 _PUBLIC: Final = (LOGIN, "/static/")
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -44,17 +45,19 @@ HEADERS: Final[Mapping[str, str]] = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+"""The headers that are added to every response."""
 _FRESH: Final = "no-store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAddress:
-    """Where browsers find the page.
+    """The address at which browsers reach the page.
 
     Attributes:
         scheme: ``http`` or ``https``.
-        host: The one ``Host`` that is answered: a name, with the port unless the scheme implies it.
-        read_only: No form but the login's is taken.
+        host: The only accepted value of the ``Host`` header: a name, with the port unless it is the
+            default of the scheme.
+        read_only: Whether all forms except the login form are refused.
     """
 
     scheme: str
@@ -63,28 +66,36 @@ class PageAddress:
 
     @property
     def origin(self) -> str:
-        """The origin of our own forms."""
+        """The value of the ``Origin`` header that browsers send with the page's own forms."""
         return f"{self.scheme}://{self.host}"
 
     @property
     def is_secure(self) -> bool:
-        """Whether cookies may be kept from plain HTTP."""
+        """Whether the page uses HTTPS, so that its cookie can be restricted to HTTPS."""
         return self.scheme == "https"
 
     @property
     def cookie(self) -> str:
-        """The name of our cookie; browsers let no other host set one that begins with `__Host-`."""
+        """The name of the page's cookie.
+
+        With HTTPS it begins with ``__Host-``, so that browsers accept it from this host only.
+        """
         return "__Host-agentmux" if self.is_secure else "agentmux"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """One request, as far as the checks look at it.
+    """The parts of a request that the checks use.
 
     Attributes:
-        cookies: The values of our cookie: a browser may send several of the same name.
-        visit: The browser, if it is logged in.
-        form: The fields of a POST; empty for others.
+        place: The address at which browsers reach the page.
+        method: The HTTP method.
+        path: The path, decoded.
+        host: The ``Host`` header; empty if it is missing.
+        origin: The ``Origin`` header; empty if it is missing.
+        cookies: The values of the page's cookie; a browser may send several with the same name.
+        visit: The login of the browser; None if it is not logged in.
+        form: The form fields of a POST request; empty for other methods.
     """
 
     place: PageAddress
@@ -98,41 +109,42 @@ class PageRequest:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is for those who are not logged in, too."""
+        """Whether the path can be used without being logged in."""
         return self.path.startswith(_PUBLIC)
 
     @property
     def is_post(self) -> bool:
-        """Whether it may change something."""
+        """Whether this is a POST request, the only kind that may change something."""
         return self.method == "POST"
 
 
 Refusal = tuple[HTTPStatus, str]
+"""The status of the response to a refused request, and the reason in words."""
 
 
 def check_host(asked: PageRequest) -> Refusal | None:
-    """Refuse other host names: a name of somebody else may lead here, too (DNS rebinding)."""
+    """Refuse requests for another host name, which may come from an attack by DNS rebinding."""
     if asked.host == asked.place.host:
         return None
     return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.place.origin}"
 
 
 def check_visit(asked: PageRequest) -> Refusal | None:
-    """Refuse browsers that are not logged in."""
+    """Refuse requests of browsers that are not logged in, unless the path is public."""
     if asked.is_public or asked.visit is not None:
         return None
     return HTTPStatus.UNAUTHORIZED, "this browser is not logged in"
 
 
 def check_origin(asked: PageRequest) -> Refusal | None:
-    """Refuse forms of other sites, and of pages that do not say where they are from."""
+    """Refuse POST requests whose ``Origin`` header is missing or names another site."""
     if not asked.is_post or asked.origin == asked.place.origin:
         return None
     return HTTPStatus.FORBIDDEN, "this form was sent by another site"
 
 
 def check_token(asked: PageRequest) -> Refusal | None:
-    """Refuse forms that no page of this browser has made."""
+    """Refuse forms without the CSRF token of this browser's login, unless the path is public."""
     if not asked.is_post or asked.is_public:
         return None
     known = asked.visit.token if asked.visit is not None else ""
@@ -143,14 +155,14 @@ def check_token(asked: PageRequest) -> Refusal | None:
 
 
 def check_read_only(asked: PageRequest) -> Refusal | None:
-    """Refuse changes where only reading is allowed."""
+    """Refuse forms if the page is read-only, except the login form."""
     if not asked.is_post or asked.is_public or not asked.place.read_only:
         return None
     return HTTPStatus.FORBIDDEN, "this page is read-only"
 
 
 def check_path(asked: PageRequest) -> Refusal | None:
-    """Refuse a zero byte: neither a path nor a word of a command can have one."""
+    """Refuse paths with a NUL byte, which neither a file name nor a command line can contain."""
     if "\0" not in asked.path:
         return None
     return HTTPStatus.NOT_FOUND, "there is no such page (not found)"
@@ -164,10 +176,11 @@ CHECKS: Final[tuple[Callable[[PageRequest], Refusal | None], ...]] = (
     check_read_only,
     check_path,
 )
+"""All checks, in order. A check returns the refusal, or None if the request passes."""
 
 
 class RequestGuard:
-    """Runs the checks in front of an application, and adds the headers to its answers."""
+    """ASGI middleware that runs `CHECKS` before an application, and adds `HEADERS` to responses."""
 
     def __init__(
         self,
@@ -177,11 +190,18 @@ class RequestGuard:
         sign_in: SignIn,
         refused: Callable[[Request, HTTPStatus, str], Response],
     ) -> None:
-        """Take the application, and what makes the answer to a refused request."""
+        """Wrap an application.
+
+        Args:
+            app: The application.
+            place: The address at which browsers reach the page.
+            sign_in: Knows which browsers are logged in.
+            refused: Returns the response to a refused request, given the status and the reason.
+        """
         self._app, self._place, self._sign_in, self._refused = app, place, sign_in, refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request: pass it on to the application, or respond with the refusal."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -221,7 +241,7 @@ class RequestGuard:
 
 
 class _TooLargeError(Exception):
-    """A form has more bytes than any of ours."""
+    """A form has more than `BODY_MAX` bytes."""
 
 
 def _cookies(request: Request, name: str) -> list[str]:
@@ -238,7 +258,11 @@ def _cookies(request: Request, name: str) -> list[str]:
 
 
 async def _form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form as browsers send it without files."""
+    """Return the fields of a URL-encoded form.
+
+    Raises:
+        _TooLargeError: The form has more than `BODY_MAX` bytes.
+    """
     data = b""
     async for piece in request.stream():
         data += piece

@@ -1,4 +1,4 @@
-"""The server: its sockets, its login link, and its end."""
+"""Runs the server of the web page: opens its sockets, creates a login link, and cleans up."""
 
 from __future__ import annotations
 
@@ -48,16 +48,19 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingOptions:
-    """What the command line says.
+    """The options of ``agentmux web``.
 
     Attributes:
         host: The address to listen at.
-        port: 0 for any that is free.
-        name: The host name in the address that browsers use; empty: chosen.
-        behind_proxy: A proxy in front of the server does TLS.
-        cert: The file with the TLS certificate; None without TLS.
-        key: The file with its key.
-        project: The project here; None where none is.
+        port: The port to listen at; 0 for any free port.
+        name: The host name that browsers use; empty to have one chosen.
+        read_only: Whether all forms except the login form are refused.
+        behind_proxy: Whether a proxy in front of the server does TLS.
+        cert: The file with the TLS certificate; None if the server does no TLS.
+        key: The file with the key of the certificate; None if the server does no TLS.
+        project: The project of the working directory; None if it is in none.
+        config: The file given with ``--config``; None if there was none.
+        environ: The environment variables.
     """
 
     host: str
@@ -73,14 +76,14 @@ class ServingOptions:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can connect."""
+        """Whether only this machine can connect to the server."""
         return self.host in _LOOPBACK
 
     def require_sense(self) -> None:
-        """Check that the options go together.
+        """Check that the options can be combined.
 
         Raises:
-            UsageError: They do not.
+            UsageError: They contradict each other, one is missing, or the page would lack TLS.
         """
         if (self.cert is None) != (self.key is None):
             raise UsageError("--tls-cert and --tls-key belong together")
@@ -108,11 +111,12 @@ class ServingOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A server that listens.
+    """Describes a server that is listening.
 
     Attributes:
-        link: The login link.
-        exposed: What it exposes to others; empty for nothing.
+        place: The address at which browsers reach the page.
+        link: The URL with which the first browser can log in.
+        exposed: A sentence that says what others can do; empty if nobody else can connect.
     """
 
     place: PageAddress
@@ -121,13 +125,13 @@ class Ready:
 
 
 def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
-    """Return sockets that listen at the address; on loopback, at both of its addresses.
+    """Return sockets that listen at an address; for a loopback address, at both IPv4 and IPv6.
 
-    A browser tries the other one, too. If a program of somebody else listened there, it would get
-    our cookie.
+    Browsers try both. If a program of another user listened at the other address, it would receive
+    the page's cookie.
 
     Raises:
-        BlockedError: The port is taken, or the address is not of this machine.
+        BlockedError: The port is in use, or this machine does not have the address.
     """
     hosts = ("127.0.0.1", "::1") if host in _LOOPBACK else (host,)
     for last in (False,) * 8 + (True,):
@@ -178,11 +182,14 @@ def _has_ipv6() -> bool:
 
 
 def place_of(options: ServingOptions, port: int) -> PageAddress:
-    """Return where browsers find a server that listens at this port."""
+    """Return the address at which browsers reach a server with these options and this port.
+
+    On loopback it has a random host name below ``.localhost``, unless a name was given.
+    """
     secure = options.behind_proxy or options.cert is not None
     name = options.name
     if not name and options.is_loopback:
-        # A name of its own: browsers send cookies to every port of a host.
+        # A name that no other server has, because browsers send cookies to every port of a host.
         name = f"agentmux-{secrets.token_hex(_NAME_BYTES)}.localhost"
     name = name or (f"[{options.host}]" if ":" in options.host else options.host)
     implied = options.behind_proxy or (secure and port == 443)
@@ -192,7 +199,7 @@ def place_of(options: ServingOptions, port: int) -> PageAddress:
 
 
 def exposure(options: ServingOptions, place: PageAddress) -> str:
-    """Return what others can do, in words; empty where nobody else can connect."""
+    """Return a sentence that says what others can do; empty if nobody else can connect."""
     may = "read" if options.read_only else "read and decide on"
     if options.behind_proxy:
         return f"whoever reaches {place.origin} and logs in can {may} all sessions of yours"
@@ -202,7 +209,7 @@ def exposure(options: ServingOptions, place: PageAddress) -> str:
 
 
 class PageServer(uvicorn.Server):
-    """uvicorn's server, which ends its streams when it is asked to end."""
+    """A uvicorn server that calls ``closing``, which ends the event streams, before it ends."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
         super().__init__(config)
@@ -211,9 +218,10 @@ class PageServer(uvicorn.Server):
     @contextmanager
     @override
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals that end the server; unlike uvicorn, do not raise them again.
+        """Context manager that handles the signals that end the server.
 
-        Raised again, they would end this process before it has cleaned up.
+        Unlike uvicorn, it does not raise them again afterwards: that would end this process before
+        it has cleaned up.
         """
         before = {each: signal.signal(each, self.handle_exit) for each in _SIGNALS}
         try:
@@ -224,7 +232,7 @@ class PageServer(uvicorn.Server):
 
     @override
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the streams, then the server."""
+        """End the event streams, then the server."""
         self._closing()
         super().handle_exit(sig, frame)
 
@@ -232,7 +240,7 @@ class PageServer(uvicorn.Server):
 def made_application(
     options: ServingOptions, place: PageAddress, sign_in: SignIn
 ) -> tuple[ASGIApp, Events, PageScreens]:
-    """Return the application for these options, its events, and what captures screens."""
+    """Return the application for these options, with its event streams and screen captures."""
     register = machine.project_register(options.environ)
 
     def projects() -> tuple[Path, ...]:
@@ -273,21 +281,21 @@ def made_application(
 
 
 def new_secret() -> str:
-    """Return a text that nobody can guess."""
+    """Return a new random text that cannot be guessed, safe for use in URLs."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path) -> None:
-    """Serve the page until the process is asked to end.
+    """Serve the page until a signal ends the server.
 
     Args:
-        options: What the command line says.
-        ready: Is called as soon as browsers can connect.
-        folder: The folder of `private_page`; a page there is removed at the end.
+        options: The options of the command line.
+        ready: A function that is called once, as soon as browsers can connect.
+        folder: The folder given to `private_page`; the file there is removed at the end.
 
     Raises:
-        UsageError: The options do not go together.
-        BlockedError: The port is taken.
+        UsageError: The options cannot be combined.
+        BlockedError: The port is in use, or this machine does not have the address.
     """
     collect_often()
     options.require_sense()
@@ -328,9 +336,9 @@ class _AskedToEndError(BaseException):
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Leave the block at a signal that ends the server, so that it can clean up.
+    """Context manager that leaves its block at a signal that ends the server, for the cleanup.
 
-    While the server runs, the signals are its own.
+    While the server runs, it handles these signals itself.
     """
 
     def end(*_: object) -> None:
@@ -347,9 +355,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def private_page(folder: Path, link: str) -> Path:
-    """Write a private file that leads a browser to a login link, and return its path.
+    """Write an HTML file that redirects a browser to a login link, and return its path.
 
-    The link is thus not in the argv of the browser, which every user of the machine can read.
+    Only the user can read the file. Opening it keeps the link out of the browser's command line,
+    which every user of the machine can read.
+
+    Args:
+        folder: The folder for the file; created if it is missing.
+        link: The login link.
     """
     files.make_dir(folder)
     path = _page_in(folder, urlsplit(link).port or 443)

@@ -1,4 +1,4 @@
-"""Watches the sessions of all projects while a browser listens: files, and orchestrators."""
+"""Watches the sessions of all projects: their files, and the processes of their orchestrators."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
     from agentmux.web.pages.reading import ProjectSessions
 
 STEP_MS: Final = 50
+"""For how many milliseconds changes of files are collected before they are reported together."""
 
 LIST: Final = ""
-"""The name that stands for the list of sessions, where others may have changed."""
+"""The name that stands for the list of sessions: sessions may have appeared or disappeared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watched:
-    """What is watched.
+    """The folders and processes that are watched.
 
     Attributes:
         sessions: The directories of all sessions that are not done.
-        homes: The folders in which sessions and projects appear.
-        orchestrators: The pids of those that drive a session, by its name.
-        seen_ns: When each of these folders had changed last before it was looked at.
+        homes: The folders in which new sessions and projects appear.
+        orchestrators: The pids of the orchestrators, by the name of their session.
+        seen_ns: The time of the last change of each folder, in nanoseconds, before it was read.
     """
 
     sessions: frozenset[Path]
@@ -46,7 +47,7 @@ class _Watched:
 
 
 class SessionWatch:
-    """Tells in the event loop which sessions have changed."""
+    """Watches all sessions, and reports in the event loop which ones have changed."""
 
     def __init__(
         self,
@@ -54,12 +55,13 @@ class SessionWatch:
         homes: Callable[[], Iterable[Path]],
         told: Callable[[frozenset[str]], object],
     ) -> None:
-        """Begin to watch; call this in the event loop.
+        """Start to watch. Call this in the event loop only.
 
         Args:
             sessions: The sessions.
-            homes: Returns further folders in which a change may concern the list.
-            told: Is called in the event loop with the names of the sessions that have changed.
+            homes: Returns further folders in which a change may affect the list of sessions.
+            told: A function that is called in the event loop with the names of the sessions that
+                have changed; `LIST` among them stands for the list of sessions.
         """
         self._loop = asyncio.get_running_loop()
         self._sessions, self._homes, self._told = sessions, homes, told
@@ -81,7 +83,7 @@ class SessionWatch:
             task.cancel()
 
     def _take_changes(self, paths: frozenset[Path]) -> None:
-        """Take files that have changed; called in a thread."""
+        """Pass changed files on to the event loop; called in a thread."""
         with suppress(RuntimeError):  # the loop is closed: the server ends
             self._loop.call_soon_threadsafe(self._take, paths)
 
@@ -96,7 +98,7 @@ class SessionWatch:
             self._told(frozenset(names))
 
     async def _again(self) -> None:
-        """Find out what is to be watched now."""
+        """Find out what has to be watched now, and watch it."""
         targets = await in_daemon_thread(self._to_watch)
         self._watched = targets
         added = self._files.watch(targets.sessions | targets.homes)
@@ -106,7 +108,7 @@ class SessionWatch:
             self._processes.watch(pid, partial(self._schedule_look, name))
 
     def _look_back(self, seen_ns: Mapping[Path, int]) -> None:
-        """Tell what has changed in these folders while the watch was set up."""
+        """Report changes in these folders that happened while the watch was being set up."""
         late = (path for path, seen in seen_ns.items() if changed_ns(path) != seen)
         held = self._watched.sessions
         paths = frozenset(path / layout.STATE if path in held else path for path in late)

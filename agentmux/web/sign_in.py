@@ -1,6 +1,6 @@
-"""Who may use the page: login links, which are spent once, and the browsers that spent one.
+"""Login links, each of which can be used once, and the browsers that have logged in with one.
 
-Everything is held in memory: with the end of the server all links and browsers are forgotten.
+Everything is held in memory: when the server ends, all links and logins are lost.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 
 LINK_S: Final = 600.0
-"""How long a login link can be spent."""
+"""For how many seconds a login link can be used."""
 
 VISIT_S: Final = 30 * 86_400.0
-"""How long a browser stays logged in."""
+"""For how many seconds a browser stays logged in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedInBrowser:
-    """A browser that is logged in.
+    """The login of one browser.
 
     Attributes:
-        token: What its forms send along, so that no other site can send them (CSRF).
-        until: When it ends, by the clock of the server.
+        token: The CSRF token: every form of this browser has to contain it, so that no other site
+            can send forms in its name.
+        until: When the login ends, in seconds of the clock given to `SignIn`.
     """
 
     token: str
@@ -32,26 +33,34 @@ class SignedInBrowser:
 
 
 class SignIn:
-    """The links that can still be spent, and the browsers that are logged in."""
+    """Creates login links, and keeps the logins of browsers."""
 
     def __init__(self, clock: Callable[[], float], secret: Callable[[], str]) -> None:
-        """Take a clock in seconds that never goes back, and what makes unguessable texts."""
+        """Start without links and logins.
+
+        Args:
+            clock: Returns the time in seconds; it never goes back.
+            secret: Returns a new random text that cannot be guessed.
+        """
         self._clock, self._secret = clock, secret
         self._links: dict[str, float] = {}
         self._visits: dict[str, SignedInBrowser] = {}
 
     def link(self) -> str:
-        """Return the secret of a new login link."""
+        """Create a login link, and return its secret, the last part of its URL."""
         secret = self._secret()
         self._links[_hash(secret)] = self._clock() + LINK_S
         return secret
 
     def is_open(self, link: str) -> bool:
-        """Return whether the link can be spent; this does not spend it."""
+        """Return whether the link can still be used, without using it."""
         return self._clock() < self._links.get(_hash(link), 0.0)
 
     def spend(self, link: str) -> str | None:
-        """Spend a link; return the cookie of the browser, None for a link that is spent or old."""
+        """Use a login link, and return the cookie value for the new login.
+
+        None if the link is unknown, used or too old.
+        """
         if not self.is_open(link):
             return None
         del self._links[_hash(link)]
@@ -60,16 +69,16 @@ class SignIn:
         return cookie
 
     def visit(self, cookies: tuple[str, ...]) -> SignedInBrowser | None:
-        """Return the browser that has one of these cookies; None if none of them is ours."""
+        """Return the login that one of these cookie values belongs to; None if there is none."""
         known = (self._visits.get(_hash(each)) for each in cookies)
         return next((each for each in known if each and self._clock() < each.until), None)
 
     def leave(self, cookies: tuple[str, ...]) -> None:
-        """Log out the browser that has these cookies."""
+        """Log out the browser with these cookie values."""
         for each in cookies:
             self._visits.pop(_hash(each), None)
 
 
 def _hash(secret: str) -> str:
-    # A table of hashes: looking a guess up takes no time that tells how much of it is right.
+    # Hashes are looked up, so that the time of a lookup does not tell how much of a guess is right.
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

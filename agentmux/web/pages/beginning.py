@@ -1,4 +1,4 @@
-"""The page that starts a session: what it offers, and the command that it runs."""
+"""The page that starts a session: the choices that it offers, and the command that it runs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ _PLACES: Final = frozenset({"worktree", "no-worktree"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOffer:
-    """What can be chosen for a new session in a project.
+    """The choices for a new session in a project.
 
     Attributes:
-        agents: The agents that are installed.
-        is_configured: Whether a configuration says which agent plays the roles.
-        pipelines: Each with a sentence about it, the usual one first.
-        places: Where it can work, each with a sentence about it, the usual one first.
+        project: The project's folder.
+        agents: The names of the installed agents.
+        is_configured: Whether the configuration names an agent; if not, the user has to choose one.
+        pipelines: The pipelines, each with a description; the default comes first.
+        places: The kinds of work tree, each with a description; the default comes first.
     """
 
     project: Path
@@ -47,14 +48,14 @@ class StartOffer:
 
 
 def offer(world: World, config: Path | None) -> StartOffer:
-    """Return what can be chosen in a project; it runs nothing.
+    """Return the choices for a new session in a project. It runs no command.
 
     Args:
-        world: The project's world, as if its user trusted all of it: the command will ask.
-        config: The file of ``--config``; None without it.
+        world: The project's world, with everything trusted. The start command checks the trust.
+        config: The file given with ``--config``; None if there was none.
 
     Raises:
-        ConfigError: The configuration is wrong.
+        ConfigError: The project's configuration is invalid.
     """
     registry = load_registry(world.settings)
     names = [each for each in registry if each != SHELL and not is_for_tests(each)]
@@ -69,7 +70,12 @@ def offer(world: World, config: Path | None) -> StartOffer:
 
 
 def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
-    """Return the command for a form; the feature comes on its standard input."""
+    """Return the `start` command for the values of a form; it reads the feature from stdin.
+
+    Args:
+        form: The form's fields.
+        dry_run: Whether the command only reports what it would do.
+    """
     return command_words.start_described(
         agent=form.get("agent", ""),
         pipeline=form.get("pipeline", ""),
@@ -83,11 +89,19 @@ def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
 async def begin(
     commands: CommandRuns, offered: StartOffer, form: Mapping[str, str]
 ) -> tuple[str, CommandMessage]:
-    """Start a session as the form says; return its name, and what the command said.
+    """Start a session with the values of a form.
 
-    What the command would ask a person at a terminal is refused, with the command that asks it.
-    An agent that is not offered is refused: the command takes any program as an agent. The name is
-    empty if nothing was started.
+    It starts nothing if the command would ask for consent in a terminal; the message then names the
+    command to run there. Nor does it start an agent that was not offered, because the command
+    accepts any program as an agent.
+
+    Args:
+        commands: Runs the command.
+        offered: The choices that the form offered.
+        form: The form's fields.
+
+    Returns:
+        The name of the new session, empty if none was started; and the message for the user.
     """
     agent = form.get("agent", "")
     if agent and agent not in offered.agents:
@@ -118,6 +132,6 @@ def _asks(offered: StartOffer) -> str:
 
 
 def _read_texts(out: Words, field: str) -> Words:
-    """Return the texts of a field of a command's JSON answer."""
+    """Return the texts in a field of a command's JSON output."""
     value = json.loads("\n".join(out)).get(field) or ()
     return (value,) if isinstance(value, str) else tuple(map(str, value))

@@ -1,4 +1,4 @@
-"""Comments on lines of diffs, until they are sent with a request for changes."""
+"""Keeps comments on lines of diffs until they are sent with a request for changes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,46 @@ if TYPE_CHECKING:
     from agentmux.core.documents.diff_comments import LineComment
 
 _KEPT: Final = 200
-"""How many comments on one session are kept."""
+"""The most comments that one session can have."""
 
 _NONE: Final[Mapping[str, LineComment]] = {}
 
 
 class Comments:
-    """The comments on each session; all browsers of a server share them.
+    """The comments on the diff of each session, shared by all browsers of a server.
 
-    Forms change them in the event loop. Pages read them in threads, and see all of a change or
-    nothing of it.
+    Only forms change them, in the event loop. Pages read them in threads; each change is atomic.
     """
 
     def __init__(self, changed: Callable[[str], object]) -> None:
-        """Take what is called with the name of a session on which the comments have changed."""
+        """Start without comments.
+
+        Args:
+            changed: A function that is called with a session's name when a comment was added,
+                replaced or removed.
+        """
         self._changed = changed
         self._held: Mapping[Path, Mapping[str, LineComment]] = {}
 
     def of(self, session: Path) -> Mapping[str, LineComment]:
-        """Return the comments on a session, by the place that `diff_places` gives."""
+        """Return the comments on a session's diff, by the place in the diff (see `diff_places`).
+
+        Args:
+            session: The session's directory.
+        """
         return self._held.get(session, _NONE)
 
     def put(self, session: Path, place: str, comment: LineComment) -> bool:
-        """Keep a comment; an empty one removes what was said there. False: there are too many."""
+        """Add or replace the comment at a place; a comment with an empty text removes it.
+
+        Args:
+            session: The session's directory.
+            place: The place in the diff (see `diff_places`).
+            comment: The comment.
+
+        Returns:
+            False, with nothing changed, if the session would have too many comments; else True.
+        """
         held = {each: remark for each, remark in self.of(session).items() if each != place}
         if comment.text:
             held[place] = comment
@@ -43,5 +60,5 @@ class Comments:
         return True
 
     def drop(self, session: Path) -> None:
-        """Forget the comments on a session."""
+        """Delete all comments on a session."""
         self._held = {each: held for each, held in self._held.items() if each != session}

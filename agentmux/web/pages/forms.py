@@ -1,4 +1,4 @@
-"""The forms: each runs the command that a person would type, and says what it said."""
+"""Handles the forms: each runs the command that a person would type, and shows its result."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 Form = Mapping[str, str]
 Typed = tuple["Words", str | None]
-"""The words of a command, and the text for its standard input."""
+"""The arguments of a command, and the text for its standard input; None for no input."""
 
 _WAIT_S: Final = "20"
 _LATE: Final = 9
-"""The exit code of a command that was not done in time."""
+"""The exit code of a command that did not finish in the time given to it."""
 
 
 def _approve(name: str, form: Form) -> Typed:
@@ -50,7 +50,7 @@ def _request_changes(name: str, form: Form) -> Typed:
 
 
 def _answer(name: str, form: Form) -> Typed:
-    """Return the keys for the question that was shown; the text of the field wins."""
+    """Return the command that answers an agent's question; typed text wins over a pressed key."""
     text, seat, digest = form.get("text", ""), form.get("seat", ""), form.get("digest", "")
     literal = len(text) > 1 and is_key(text)  # a text that is also the name of a key
     keys = (form.get("key", ""),) if not text else (text,) if literal else (text, "Enter")
@@ -98,14 +98,20 @@ FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "stop": _stop,
     "unpark": _unpark,
 }
-"""The last part of a form's address, and the command that it runs."""
+"""Builds the command of each form of a session, by the last part of the form's URL.
+
+A function takes the session's name and the form's fields.
+"""
 
 _OF_WHAT_WAS_SHOWN: Final = frozenset({"approve", "request-changes", "answer"})
-"""The forms that need the digest of what was shown: without one a command takes what is there."""
+"""The forms that must contain the digest of what the user was shown.
+
+Without it, the command would apply to whatever is there by then.
+"""
 
 
 _WITH_COMMENTS: Final = frozenset({"approve", "request-changes"})
-"""The forms after which the comments on the diff have been sent, or are about nothing any more."""
+"""The forms after which the comments on the diff are deleted: they were sent, or are obsolete."""
 
 
 def _fleet_approve(feature: str, form: Form) -> Typed:
@@ -131,11 +137,14 @@ FLEET_FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "retry": _fleet_retry,
     "cancel": _fleet_cancel,
 }
-"""The last part of the address of a form of the fleet, and the command that it runs."""
+"""Builds the command of each form of a fleet feature, by the last part of the form's URL.
+
+A function takes the feature's id and the form's fields.
+"""
 
 
 class Forms:
-    """Answers the forms of one server."""
+    """Handles the forms of one server; each method handles a POST request."""
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
@@ -159,7 +168,7 @@ class Forms:
         self._fleet = fleet
 
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers the form of this name."""
+        """Return the handler for the form of a session with this name in `FORMS`."""
 
         async def answer_form(request: Request) -> Response:
             try:
@@ -179,7 +188,7 @@ class Forms:
         return answer_form
 
     def of_fleet(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers the form of this name, of a feature of the fleet."""
+        """Return the handler for the form of a fleet feature with this name in `FLEET_FORMS`."""
 
         async def answer_form(request: Request) -> Response:
             feature, form = request.path_params["feature"], request.state.form
@@ -194,7 +203,7 @@ class Forms:
         return answer_form
 
     async def drain(self, request: Request) -> Response:
-        """Let a host of the fleet take nothing more."""
+        """Drain the host of the fleet that the form names."""
         if not self._fleet.is_set_up():
             return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))
@@ -210,13 +219,13 @@ class Forms:
         """Return the session that a form is about.
 
         Raises:
-            NotFoundError: There is none, or several.
+            NotFoundError: No session has this name, or several projects have one.
         """
         name, key = request.path_params["name"], request.query_params.get("in", "")
         return await asyncio.to_thread(self._sessions.find, name, key)
 
     async def start(self, request: Request) -> Response:
-        """Start a session; if that fails, show the form again with what was written."""
+        """Start a session; if that fails, show the form again with its values."""
         form: Form = request.state.form
         key = form.get("in", "")
         try:
@@ -230,7 +239,7 @@ class Forms:
         return see(place.href(said=self._messages.put(message)))
 
     async def comment(self, request: Request) -> Response:
-        """Keep a comment on a line of the diff, for the request for changes."""
+        """Store or remove a comment on a line of the diff, for a later request for changes."""
         try:
             place = await self._place(request)
         except AgentmuxError as error:
@@ -252,7 +261,7 @@ class Forms:
         return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
     async def login(self, request: Request) -> Response:
-        """Spend a login link: from now on this browser is logged in."""
+        """Use a login link, and log this browser in with a cookie."""
         cookie = self._sign_in.spend(request.path_params["link"])
         if cookie is None:
             return await asyncio.to_thread(self._pages.login, request)
@@ -269,11 +278,11 @@ class Forms:
         return answer_
 
     async def link(self, request: Request) -> Response:
-        """Show a login link for another browser."""
+        """Create a login link for another browser, and show it."""
         address = f"{self._address.origin}/login/{self._sign_in.link()}"
         return self._pages.link(request, address)
 
     async def logout(self, request: Request) -> Response:
-        """Forget this browser."""
+        """Log this browser out."""
         self._sign_in.leave(request.state.cookies)
         return self._pages.render_logout(request)

@@ -1,4 +1,4 @@
-"""Turns what agents wrote into HTML that can run nothing: Markdown, screens, diffs. Pure."""
+"""Turns Markdown, screens and diffs of agents into HTML that cannot run scripts. Pure."""
 
 from __future__ import annotations
 
@@ -43,12 +43,18 @@ _MARKDOWN.add_render_rule("link_open", _link_open)
 
 
 def markdown(text: str) -> Markup:
-    """Return a Markdown text as HTML: HTML in it is text, and it shows no images."""
+    """Render a Markdown text as HTML. HTML in the text is escaped, and images are left out."""
     return Markup(_MARKDOWN.render(text))  # noqa: S704 (the renderer escapes: `html` is off)
 
 
 def screen(ansi: str, cols: int, rows: int) -> Markup:
-    """Return a captured screen as the content of a `pre`, without empty rows at its end."""
+    """Render a captured screen as the content of a ``pre`` element, without empty last rows.
+
+    Args:
+        ansi: The screen's text with ANSI escape sequences.
+        cols: The number of columns of the pane.
+        rows: The number of rows of the pane.
+    """
     lines = list(to_pieces(ansi, cols, rows))
     while lines and not any(map(_is_seen, lines[-1])):
         lines.pop()
@@ -73,7 +79,7 @@ def _piece(piece: Piece) -> Markup:
 
 
 def _classes(look: Look) -> Iterator[str]:
-    """Yield the classes of a look."""
+    """Yield the CSS classes for the colours and attributes of a text."""
     fg, bg, marks = look
     front, back = _number(fg), _number(bg)
     if _REVERSE in marks:
@@ -84,7 +90,7 @@ def _classes(look: Look) -> Iterator[str]:
 
 
 def _number(colour: Colour) -> str:
-    """Return which of the 256 colours is nearest; empty for the default."""
+    """Return the number of the nearest of the 256 terminal colours; empty for the default."""
     match colour:
         case (_, 5, number):
             return str(number)
@@ -102,7 +108,7 @@ def _nearest(value: int) -> int:
 
 
 def colour_rules() -> str:
-    """Return the style sheet with the classes for the 256 colours of terminals."""
+    """Return a style sheet with a foreground and a background class for each terminal colour."""
     colours = [*_BASIC]
     for number in range(216):
         parts = (_CUBE[number // 36], _CUBE[number // 6 % 6], _CUBE[number % 6])
@@ -125,5 +131,5 @@ _DIFF_CLASSES: Final = (
 
 
 def diff_class(line: str) -> str:
-    """Return the class of a line of a diff; empty for one without changes."""
+    """Return the CSS class for a line of a diff; empty for an unchanged line."""
     return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")

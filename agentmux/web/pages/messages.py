@@ -1,4 +1,4 @@
-"""What commands said, until the browser that sent the form has shown it."""
+"""Keeps the results of commands, for the pages that show them after a form was sent."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ _KEPT: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandMessage:
-    """What a command said.
+    """The result of a command, as shown to the user.
 
     Attributes:
-        is_ok: Whether it did what it was asked for.
-        hints: What can be done.
+        is_ok: Whether the command succeeded.
+        words: The message.
+        hints: Commands or advice on what to do next; may be empty.
     """
 
     is_ok: bool
@@ -26,7 +27,7 @@ class CommandMessage:
 
 
 class Messages:
-    """The newest messages, each with an address that cannot be guessed."""
+    """Keeps the newest 200 messages, each with an id that cannot be guessed."""
 
     def __init__(self, secret: Callable[[], str]) -> None:
         self._secret = secret
@@ -41,5 +42,5 @@ class Messages:
         return message_id
 
     def get(self, name: str) -> CommandMessage | None:
-        """Return the message with this id; None if there is none."""
+        """Return the message with the id ``name``; None if it is unknown or no longer kept."""
         return self._held.get(name)

@@ -1,4 +1,4 @@
-"""What the page of a session shows: its phases, its seats, what it asks, what is to be decided."""
+"""Data for the overview page of a session: its phases, its summary, and the pending decision."""
 
 from __future__ import annotations
 
@@ -39,22 +39,25 @@ MARK_COLOURS: Final[Mapping[str, str]] = {
     LATER: Colour.DIM.value,
     FAILED: Colour.RED.value,
 }
-"""The class for the colour of a phase, by its mark."""
+"""The CSS class for the colour of a phase, by the mark of the phase."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingDecision:
-    """What a person decides on.
+    """The decision that a session is waiting for, with all that its form shows.
 
     Attributes:
-        summary: The summary of the work, rendered; empty without one.
-        lines: What an approval does: checks, reviews, files, where the result goes.
-        digest: The digest of what is shown; empty where nobody can tell.
-        obstacle: Why it cannot be approved now; empty if it can.
-        way: Where an approval takes the result; empty where it cannot be approved.
-        ways: Where it can go, each with a sentence for people.
-        begins: The phases in which the next cycle may begin, each with what it is for.
-        has_conflict: Whether a fix needs no text, since the result could not be merged.
+        summary: The summary of the work, as HTML; empty if there is none.
+        begins: The phases in which the next cycle may begin, each with a description.
+        has_conflict: Whether changes can be requested without a text, because the result could not
+            be merged.
+        lines: The text above the form: results of checks and reviews, and if the result can be
+            approved, also the files and how it would be delivered.
+        digest: The digest of the result that is shown; empty if it cannot be computed.
+        obstacle: Why the result cannot be approved now; empty if it can.
+        way: How an approval delivers the result by default, such as ``merge``; empty if it cannot
+            be approved.
+        ways: All possible deliveries, each with a description; empty if it cannot be approved.
     """
 
     summary: Markup | str
@@ -68,14 +71,14 @@ class PendingDecision:
 
 
 def phases(loaded: PlacedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
-    """Yield the phases of a session, with the time spent in each."""
+    """Yield the phases of a session, with the time spent in each until ``now``."""
     runs = view.orchestrator is not None
     spent_s = phase_seconds(loaded.files, loaded.state, runs=runs, now=now)
     yield from phase_lines(loaded.state, spent_s, runs=runs)
 
 
 def decision(loaded: PlacedSession) -> PendingDecision:
-    """Return what a person decides on, as it is now; takes as long as git does."""
+    """Return the pending decision of a session, as of now. It runs git, which may take a while."""
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
     choice = PendingDecision(
@@ -96,6 +99,6 @@ def decision(loaded: PlacedSession) -> PendingDecision:
 
 
 def summary(loaded: PlacedSession) -> Markup | str:
-    """Return the summary of the work, rendered; empty without one."""
+    """Return the session's summary of the work, as HTML; empty if there is none."""
     data, _ = loaded.files.read_artifact(summary_path(loaded.state), TEXT_MAX)
     return markup.markdown(data.decode("utf-8", "replace")) if data else ""

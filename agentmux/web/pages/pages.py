@@ -1,7 +1,7 @@
-"""The pages that only show something; each is made in a thread.
+"""Renders the pages; each one in a thread.
 
-A page is made of parts with `data-live` and an id, which the script of the page swaps when they
-have changed. It needs no script to be read, or to decide.
+Elements with the attribute ``data-live`` and an id are replaced by the page's script when they have
+changed. Reading a page and deciding work without the script, too.
 """
 
 from __future__ import annotations
@@ -81,11 +81,15 @@ ANSWERS: Final = (
     ("y", "y"),
     ("n", "n"),
 )
-"""The keys that have a button, and what stands on it; other text is typed into a field."""
+"""The keys with which a button can answer an agent's question, each with the button's label."""
 
 
 def templates() -> Environment:
-    """Return the templates; all that is put into them is escaped unless it is `Markup`."""
+    """Return the environment of the HTML templates.
+
+    Values are escaped unless they are `Markup`. All templates are loaded at once, because their
+    files may be gone later.
+    """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -111,13 +115,13 @@ def templates() -> Environment:
         which_conversation=which_conversation,
         needs_reason=needs_reason,
     )
-    for name in environment.list_templates():  # they may be gone when they are needed
+    for name in environment.list_templates():  # their files may be gone later
         environment.get_template(name)
     return environment
 
 
 class WebPages:
-    """Makes the pages for one server."""
+    """Renders the pages of one server; most methods handle a GET request."""
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
@@ -163,20 +167,20 @@ class WebPages:
         return HTMLResponse(visible(text), status)
 
     def render_refusal(self, request: Request, status: HTTPStatus, words: str) -> Response:
-        """Return the answer to a request that the guard refused."""
+        """Return the response to a request that the guard refused for the reason ``words``."""
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
         return self._render_page(request, "refused.html", status, words=words, code=int(status))
 
     def no_page(self, request: Request, error: Exception) -> Response:
-        """Return the answer to a request for an address that no page has."""
+        """Return the response to a request for a URL that no page has."""
         status = HTTPStatus(getattr(error, "status_code", HTTPStatus.NOT_FOUND))
         return self.render_refusal(
             request, status, f"there is no such page ({status.phrase.lower()})"
         )
 
     def render_failure(self, request: Request, error: AgentmuxError | OSError) -> Response:
-        """Return the answer to a request for what is not there, or cannot be read."""
+        """Return the response for an error: status 404 if something was not found, else 500."""
         known = of_system(error) if isinstance(error, OSError) else error
         status = HTTPStatus.NOT_FOUND
         if not isinstance(error, NotFoundError):
@@ -191,25 +195,28 @@ class WebPages:
     # -- logging in ----------------------------------------------------------------------------
 
     def login(self, request: Request) -> Response:
-        """Show the button that spends a login link: what previews a link presses no button."""
+        """Show the button that uses a login link.
+
+        Opening the link does not log in, because programs that show a preview open links, too.
+        """
         link = request.path_params["link"]
         is_open = self._sign_in.is_open(link)
         status = HTTPStatus.OK if is_open else HTTPStatus.GONE
         return self._render_page(request, "login.html", status, is_open=is_open)
 
     def link(self, request: Request, address: str) -> Response:
-        """Show a new login link."""
+        """Show a new login link; ``address`` is its URL."""
         return self._render_page(request, "link.html", address=address)
 
     def render_logout(self, request: Request) -> Response:
-        """Say that the browser is logged out."""
+        """Show that the browser is logged out."""
         request.state.visit = None
         return self._render_page(request, "left.html")
 
     # -- sessions ------------------------------------------------------------------------------
 
     def sessions(self, request: Request) -> Response:
-        """Show the sessions of all projects."""
+        """Show the list of the sessions of all projects."""
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
         listing = self._sessions.read_list(sought=sought, everything=everything)
@@ -218,7 +225,7 @@ class WebPages:
         )
 
     def start(self, request: Request) -> Response:
-        """Show the form that starts a session, or first the projects to choose from."""
+        """Show the form that starts a session; first a choice of the project if needed."""
         if self._address.read_only:
             return self.render_refusal(request, HTTPStatus.FORBIDDEN, "this page is read-only")
         return self.start_form(request, request.query_params.get("in", ""), {})
@@ -230,7 +237,14 @@ class WebPages:
         form: Mapping[str, str],
         said: CommandMessage | None = None,
     ) -> Response:
-        """Show the form for the project with this key, filled in as it was sent."""
+        """Show the form that starts a session.
+
+        Args:
+            request: The request.
+            key: The project's key; empty to let the user choose, if there are several projects.
+            form: The fields to fill in, as they were sent before.
+            said: Why the session was not started; None if no start was tried.
+        """
         known = self._sessions.projects()
         key = next(iter(known)) if not key and len(known) == 1 else key
         return self._render_page(
@@ -244,11 +258,11 @@ class WebPages:
         )
 
     def offer(self, key: str) -> StartOffer:
-        """Return what can be chosen for a new session in the project with this key.
+        """Return the choices for a new session in the project with this key.
 
         Raises:
-            NotFoundError: There is no such project.
-            ConfigError: Its configuration is wrong.
+            NotFoundError: No project has this key.
+            ConfigError: The project's configuration is invalid.
         """
         project = self._sessions.projects().get(key)
         if project is None:
@@ -283,7 +297,7 @@ class WebPages:
         )
 
     def overview(self, request: Request) -> Response:
-        """Show where a session stands, what it asks, and what is to be decided."""
+        """Show a session's phases, the questions of its agents, and the pending decision."""
         place = self._place(request)
         entry, view = self._sessions.view(place)
         loaded = self._sessions.load_session(place) if entry.problem is None else None
@@ -312,7 +326,7 @@ class WebPages:
         yield from ((seat, screens[seat.seat]) for seat in asking if seat.seat in screens)
 
     def screens(self, request: Request) -> Response:
-        """Show the screens of a session's seats: live ones as they are now, else the last ones."""
+        """Show the screens of a session's seats: the current ones if it is live, else the last."""
         place = self._place(request)
         entry, view = self._sessions.view(place)
         seats = tuple(seat.seat for seat in view.seats)
@@ -331,12 +345,12 @@ class WebPages:
         )
 
     def documents(self, request: Request) -> Response:
-        """Show which documents a session has."""
+        """Show the list of a session's documents."""
         place = self._place(request)
         return self._of_session(request, "documents", place, names=tuple(documents(place.path)))
 
     def document(self, request: Request) -> Response:
-        """Show one document."""
+        """Show one document of a session."""
         place, name = self._place(request), request.path_params["path"]
         if name not in documents(place.path):
             raise NotFoundError(f"session {place.name} has no document `{name}`")
@@ -346,7 +360,7 @@ class WebPages:
         return self._of_session(request, "document", place, name=name, text=text, rendered=rendered)
 
     def diff(self, request: Request) -> Response:
-        """Show every change of a session."""
+        """Show the diff of all changes of a session."""
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
@@ -365,7 +379,7 @@ class WebPages:
         )
 
     def why(self, request: Request) -> Response:
-        """Show why a session is where it is, and what a resume would do."""
+        """Show why a session has its status, and what a resume would do."""
         place = self._place(request)
         entry = place.entry()
         if entry.problem is not None:
@@ -391,11 +405,11 @@ class WebPages:
 
     @property
     def here(self) -> Path:
-        """A project, for commands that are about none."""
+        """A folder in which to run commands that need no project: any project, else the home."""
         return next(iter(self._sessions.projects().values()), Path.home())
 
     def fleet(self, request: Request) -> Response:
-        """Show the features of the fleet by what they need, and its hosts."""
+        """Show the hosts of the fleet, and its features in groups."""
         self._require_fleet()
         try:
             board = self._fleet.board()
@@ -404,7 +418,7 @@ class WebPages:
         return self._render_page(request, "fleet.html", board=board)
 
     def fleet_feature(self, request: Request) -> Response:
-        """Show a feature of the fleet, and what is to be decided on it."""
+        """Show a feature of the fleet, and the pending decision on it."""
         self._require_fleet()
         try:
             asked = self._fleet.question(request.path_params["feature"])
@@ -413,7 +427,7 @@ class WebPages:
         return self._render_page(request, "fleet_feature.html", asked=asked)
 
     def _no_answer(self, request: Request, part: str, problem: AgentmuxError) -> Response:
-        """Say why there is nothing to show, in the part of the page that is kept up to date."""
+        """Show an error of the fleet, in the element of the page that the script keeps current."""
         is_missing = isinstance(problem, NotFoundError)
         status = HTTPStatus.NOT_FOUND if is_missing else HTTPStatus.SERVICE_UNAVAILABLE
         return self._render_page(request, "fleet_away.html", status, part=part, problem=problem)
@@ -425,14 +439,14 @@ class WebPages:
     # -- JSON --------------------------------------------------------------------------------
 
     def api_sessions(self, _: Request) -> Response:
-        """Return what ``list --json`` says, of all projects."""
+        """Return the sessions of all projects, in the form of the output of ``list --json``."""
         listing = self._sessions.read_list(everything=True)
         rows = (each for group in listing.groups for each in group.shown)
         views = (_locate(each.view.as_json(), each.place) for each in rows)
         return AsciiResponse(envelope(views, listing.problems))
 
     def api_session(self, request: Request) -> Response:
-        """Return what ``status SESSION --json`` says."""
+        """Return a session in the form of the output of ``status SESSION --json``."""
         place = self._place(request)
         entry = place.entry()
         result = look(place.site, (entry,))
@@ -442,7 +456,7 @@ class WebPages:
         return AsciiResponse(_locate(envelope([fields], result.problems), place))
 
     def api_screens(self, request: Request) -> Response:
-        """Return what ``show SESSION --json`` says."""
+        """Return a session's screens in the form of the output of ``show SESSION --json``."""
         place = self._place(request)
         screens = last_screens(place.entry(), read_limited)
         fields = {
@@ -454,7 +468,7 @@ class WebPages:
         return AsciiResponse(_locate(envelope([fields], ()), place))
 
     def styles(self, _: Request) -> Response:
-        """Return the classes for the colours of terminals."""
+        """Return the style sheet with the classes for terminal colours."""
         return Response(
             markup.colour_rules(),
             media_type="text/css",
@@ -463,18 +477,18 @@ class WebPages:
 
 
 class AsciiResponse(JSONResponse):
-    """JSON in ASCII, as the commands write it: a surrogate has no UTF-8."""
+    """A JSON response in ASCII, as the commands write it, since UTF-8 cannot encode surrogates."""
 
     @override
     def render(self, content: object) -> bytes:
-        """Return the content as JSON."""
+        """Return the content as JSON in ASCII."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def guard_page(
     pages: WebPages, page: Callable[[Request], Response]
 ) -> Callable[[Request], Response]:
-    """Return a page whose errors are shown, too."""
+    """Return a handler that renders ``page``, and shows an error page if that fails."""
 
     def answer_page(request: Request) -> Response:
         try:
@@ -487,23 +501,23 @@ def guard_page(
 
 
 def _locate(answer: object, place: SessionRef) -> object:
-    """Return an answer about a session whose commands do the same in any directory."""
+    """Return the JSON with the commands in its messages changed to work in any directory."""
     return locate_messages(answer, partial(machine.locate, project=place.project))
 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
-    """Return an error as the commands' JSON has it."""
+    """Return a response with an error in the form of the commands' JSON output."""
     problem = SessionProblem(session="", code=ExitCode.FAILED, message=message, hints=hints)
     return AsciiResponse(envelope((), (problem,)), status)
 
 
 def no_fleet() -> NotFoundError:
-    """Return the error for a page of the fleet where it is not set up."""
+    """Return the error for a fleet page if no fleet is set up on this host."""
     return NotFoundError("the fleet is not set up here", hints=("agentmux fleet init",))
 
 
 def see(address: str) -> Response:
-    """Return the answer after a form: go to this address."""
+    """Return the response to a form that redirects the browser to this address."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
@@ -516,8 +530,8 @@ class DiffLine:
     """A line of a diff.
 
     Attributes:
-        index: Its number in the diff, from 0.
-        place: Where it is, as `diff_places` says; empty for a line that is of no file.
+        index: The line's number in the diff, from 0.
+        place: The line's place as given by `diff_places`; empty if it belongs to no file.
         text: The line without control characters.
     """
 
@@ -527,12 +541,12 @@ class DiffLine:
 
     @property
     def number(self) -> str:
-        """Its number in the file; empty for a line that is of no file."""
+        """The line's number in the file; empty if the line belongs to no file."""
         return self.place.rpartition(":")[2].partition(" ")[0]
 
 
 def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
-    """Yield the lines of a diff of git."""
+    """Yield the lines of a git diff, with the place of each."""
     for index, (place, text) in enumerate(zip(diff_places(lines), lines, strict=True)):
         yield DiffLine(index=index, place=clean(place), text=printable(text.expandtabs(4)))
 

@@ -1,4 +1,4 @@
-"""Reads what the pages show of sessions; changes nothing. Its functions run in threads."""
+"""Reads sessions for the pages, without changing anything. Its functions may block."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ if TYPE_CHECKING:
     from agentmux.ports.session.session_files import SessionFiles
 
 SHOWN: Final = 100
-"""How many sessions of a group the list shows, unless all are wanted."""
+"""How many sessions of each group the list shows, unless all are requested."""
 
 DONE_SHOWN: Final = 20
-"""How many of those that are done."""
+"""How many sessions the list shows of the group of done sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRef:
-    """A session, and the project that it belongs to.
+    """A session of a project, which may not exist, and its address on the page.
 
     Attributes:
-        key: Names the project in addresses; empty where the session's name is enough.
+        site: Reads the sessions of the project.
+        path: The session's directory.
+        key: The project's key in URLs; empty if the session's name is unique.
     """
 
     site: Site
@@ -56,11 +58,16 @@ class SessionRef:
 
     @property
     def project(self) -> Path:
-        """The directory of the project."""
+        """The project's folder."""
         return self.site.project
 
     def href(self, part: str = "", **query: str) -> str:
-        """Return the address of a page of this session."""
+        """Return the URL path of a page of this session.
+
+        Args:
+            part: The rest of the path, such as ``/diff``; empty for the overview page.
+            query: The parameters of the query.
+        """
         more = {**query, **({"in": self.key} if self.key else {})}
         asked = "&".join(f"{name}={quote(text, safe='')}" for name, text in more.items())
         return f"/sessions/{quote(self.name, safe='')}{part}" + (f"?{asked}" if asked else "")
@@ -72,7 +79,13 @@ class SessionRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSession:
-    """A session in the list."""
+    """A session in the list of sessions.
+
+    Attributes:
+        place: The session.
+        row: Its row, as every list of sessions shows it.
+        view: All that is known about it.
+    """
 
     place: SessionRef
     row: SessionRow
@@ -80,17 +93,18 @@ class ListedSession:
 
     @property
     def colour(self) -> str:
-        """The class for the colour of its status."""
+        """The CSS class for the colour of the session's status."""
         return status_colour(self.row.status).value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedGroup:
-    """A group of sessions.
+    """A group of sessions in the list, such as those that need their user.
 
     Attributes:
-        shown: The newest ones.
-        older: How many more there are.
+        group: The group.
+        shown: The sessions to show, newest first.
+        older: How many older sessions of the group are not in ``shown``.
     """
 
     group: StatusGroup
@@ -100,11 +114,13 @@ class ListedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSessions:
-    """The sessions of all projects, by group, in the order of urgency.
+    """The list of the sessions of all projects.
 
     Attributes:
-        needs: How many need their user.
-        of_several: Whether they can be of several projects.
+        groups: The groups that have sessions, the most urgent group first.
+        problems: Sessions and projects that could not be read.
+        needs: How many sessions are waiting for their user.
+        of_several: Whether the list covers more than one project.
     """
 
     groups: tuple[ListedGroup, ...]
@@ -115,7 +131,14 @@ class ListedSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedSession:
-    """A session with its state and the world of its project, `with_workplace` in its work tree."""
+    """A session that was read, with what it takes to look into its files and its work tree.
+
+    Attributes:
+        place: The session.
+        world: The world of its project, adapted to the session's work tree by `with_workplace`.
+        files: The session's files.
+        state: The session's state.
+    """
 
     place: SessionRef
     world: World
@@ -124,7 +147,7 @@ class PlacedSession:
 
 
 class ProjectSessions:
-    """The sessions of some projects."""
+    """Finds and reads the sessions of several projects."""
 
     def __init__(
         self,
@@ -132,34 +155,37 @@ class ProjectSessions:
         site: Callable[[Path], Site],
         world: Callable[[Path], World],
     ) -> None:
-        """Take what names the projects, and what builds the site and the world of one.
+        """Set how projects are found and read.
 
-        The world should write nothing.
+        Args:
+            projects: Returns the folders of all projects, each time it is called.
+            site: Returns a project's site, which reads its sessions.
+            world: Returns a project's world, which must be read-only.
         """
         self._projects, self._site, self._world = projects, site, world
 
     def sites(self) -> Iterator[Site]:
-        """Yield what looks at each project."""
+        """Yield the site of each project."""
         yield from map(self._site, self._projects())
 
     def projects(self) -> dict[str, Path]:
-        """Return the projects that are there, by the keys that name them in addresses."""
+        """Return the folders of the projects that exist, by their keys in URLs."""
         return {project_key(each): each for each in self._projects() if each.is_dir()}
 
     def place(self, project: Path, name: str) -> SessionRef:
-        """Return a session of a project, whether or not it is there."""
+        """Return a reference to a session of a project; the session need not exist."""
         site = self._site(project)
         return SessionRef(site=site, path=sessions_dir(project) / name, key=project_key(project))
 
     def find(self, name: str, key: str = "") -> SessionRef:
-        """Return the session of this name.
+        """Return the session with this name.
 
         Args:
-            name: The name of its directory.
-            key: Names the project, if several have such a session; else empty.
+            name: The session's name.
+            key: The project's key; empty to search all projects.
 
         Raises:
-            NotFoundError: There is none, or several.
+            NotFoundError: No session has this name, or several projects have one.
         """
         refs = [
             SessionRef(site=site, path=path, key=key)
@@ -173,11 +199,11 @@ class ProjectSessions:
         return refs[0]
 
     def read_list(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
-        """Return the sessions, newest first in each group.
+        """Return the list of sessions, newest first in each group.
 
         Args:
-            sought: Only those in which a search for these words finds something.
-            everything: Also the older ones of each group.
+            sought: Words to search for; only matching sessions are listed. Empty to list all.
+            everything: Whether to show all sessions of each group, not just the newest.
         """
         asked, sites = CachedListings(), tuple(self.sites())
         sessions: list[ListedSession] = []
@@ -205,32 +231,32 @@ class ProjectSessions:
         )
 
     def view(self, place: SessionRef) -> tuple[SessionEntry, SessionView]:
-        """Return what is known about a session; what a decision leaves out is shown with it."""
+        """Return the entry and the view of a session, as read now."""
         entry = place.entry()
         (view,) = look(place.site, (entry,), warns=False).data
         return entry, view
 
     def world(self, project: Path) -> World:
-        """Return the world of a project as if its user trusted all of it; runs no agent.
+        """Return the world of a project, with everything in the project trusted. It runs no agent.
 
         Raises:
-            ConfigError: The configuration of the project is wrong.
+            ConfigError: The project's configuration is invalid.
         """
         return as_if_trusted(self._world(project))
 
     def state(self, place: SessionRef) -> SessionState:
-        """Return the state of a session; this needs no world.
+        """Return the state of a session, even if its project's configuration is invalid.
 
         Raises:
-            AgentmuxError: It cannot be read.
+            AgentmuxError: The session cannot be read.
         """
         return place.site.files(place.path).load().current
 
     def load_session(self, place: SessionRef) -> PlacedSession:
-        """Return a session with its state.
+        """Return a session with its state, its files and the world of its project.
 
         Raises:
-            AgentmuxError: It cannot be read.
+            AgentmuxError: The session or the project's configuration cannot be read.
         """
         world = self.world(place.project)
         files = world.files(place.path)
@@ -241,12 +267,12 @@ class ProjectSessions:
 
 
 def last_screens_of(place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
-    """Return the last screens of these seats, without those that are missing or damaged."""
+    """Return the last saved screens of these seats, by seat, except missing or damaged ones."""
     return {each.seat: each for each in readable_screens(place.path, seats, read_limited)}
 
 
 def project_key(project: Path) -> str:
-    """Return the short text that names a project in addresses."""
+    """Return the key of a project in URLs: eight hex digits that follow from its path."""
     return sha256(os.fsencode(project)).hexdigest()[:8]
 
 
@@ -260,7 +286,7 @@ def _to_listed(site: Site, view: SessionView) -> ListedSession:
 
 
 def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
-    """Yield the sessions, those with the same name with the keys of their projects."""
+    """Yield the sessions; add the project's key to those whose name is not unique."""
     names: dict[str, int] = {}
     for each in found:
         names[each.place.name] = names.get(each.place.name, 0) + 1

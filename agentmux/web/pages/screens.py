@@ -1,6 +1,7 @@
-"""The screens of seats: as they are now for a live session, else as they were last.
+"""The screens of seats: the current ones of a live session, else the last ones that were saved.
 
-Each tmux server is asked through one client in control mode, which runs only while somebody looks.
+Each tmux server is queried through one client in control mode, which runs only while a browser
+shows screens.
 """
 
 from __future__ import annotations
@@ -23,19 +24,25 @@ from agentmux.ports.tmux.terminal import Screen, Target, Terminal, TerminalError
 from agentmux.web.pages.reading import SessionRef, last_screens_of
 
 LOOK_S: Final = 10.0
-"""How long a look counts: pages that are seen look again before."""
+"""For how many seconds after a request for screens the session counts as being looked at.
+
+Pages in a visible browser tab ask again sooner.
+"""
 
 EVERY_S: Final = 1.0
-"""How often the screens that somebody looks at are compared with what was shown."""
+"""Seconds between two comparisons of the current screens with those that were last shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """Somebody looks at the seats of a session.
+    """A session whose screens a browser is showing.
 
     Attributes:
-        shown: The digests of the screens that were shown last.
-        until: When the look ends, by the monotonic clock.
+        place: The session.
+        target: The session's tmux session.
+        seats: The seats whose screens are shown.
+        shown: The digests of the screens that were last shown, by seat.
+        until: Until when this counts, in seconds of the monotonic clock.
     """
 
     place: SessionRef
@@ -46,10 +53,15 @@ class _Look:
 
 
 class PageScreens:
-    """Captures panes, and tells when a screen that somebody looks at has changed."""
+    """Captures the screens of seats, and reports changes of screens that a browser is showing."""
 
     def __init__(self, changed: Callable[[str], object]) -> None:
-        """Take what is called, in a thread, with the name of a session whose screens changed."""
+        """Start without tmux clients.
+
+        Args:
+            changed: A function that is called, in a thread, with the name of each session whose
+                screens have changed.
+        """
         self._changed = changed
         self._lock = threading.Lock()
         self._looks: dict[Path, _Look] = {}
@@ -58,7 +70,11 @@ class PageScreens:
         self._thread: threading.Thread | None = None
 
     def of(self, place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
-        """Return the screens of these seats; those without any are left out."""
+        """Return the screens of these seats of a session, by seat, and watch them for a while.
+
+        A screen is captured now if the session is live and tmux answers; else it is the last saved
+        one. Seats without a screen are left out.
+        """
         last = last_screens_of(place, seats)
         if not seats:
             return last
@@ -79,22 +95,25 @@ class PageScreens:
         return {**last, **shown}
 
     def terminal(self, found: Terminal) -> Terminal:
-        """Return the server, asked through the client in control mode if one runs for it."""
+        """Return a terminal for the same tmux server, which uses a control-mode client if one runs.
+
+        If none runs, return ``found``.
+        """
         client = self._clients.running(found.socket)
         return found if client is None else TmuxTerminal(client=client)
 
     def close(self) -> None:
-        """End the clients."""
+        """End the tmux clients and the thread."""
         self._ended.set()
         self._clients.close()
 
     # -- tmux ----------------------------------------------------------------------------------
 
     def _capture_panes(self, target: Target, seats: Sequence[str]) -> Mapping[str, Screen]:
-        """Return what the panes of these seats show now.
+        """Return the current screens of these seats' panes, by seat.
 
         Raises:
-            TerminalError: The session is gone, or its server does not answer.
+            TerminalError: The tmux session is gone, or the tmux server does not answer.
         """
         own = OwnTmux(self._clients.of(target), target)
         panes = {pane.seat: pane.id for pane in own.panes() if pane.seat in seats}
@@ -120,14 +139,14 @@ class PageScreens:
                 self._thread.start()
 
     def _compare(self) -> None:
-        """Compare until nobody looks any more; then end the clients."""
+        """Report changed screens until no browser shows any; then end the tmux clients."""
         while not self._ended.wait(EVERY_S) and (looks := self._present_looks()):
             for look in looks:
                 if self._differs(look):
                     self._changed(look.place.name)
 
     def _present_looks(self) -> tuple[_Look, ...]:
-        """Return the looks that have not ended; without any, end the clients and this thread."""
+        """Return the looks that still count; if there are none, end the clients and this thread."""
         with self._lock:
             now = time.monotonic()
             self._looks = {at: each for at, each in self._looks.items() if now < each.until}
