@@ -1,8 +1,8 @@
-"""What git keeps for a worktree whose folder is not at its place: deleted, moved or not mounted.
+"""What git still has of a worktree whose folder is missing: deleted, moved or not mounted.
 
-The index, HEAD, and the state of a rebase or a merge are in the git directory of the worktree, and
-that is in the repository. Nobody can tell whether the folder was deleted or is elsewhere. If it is
-elsewhere, it names that directory, and is no work tree without it.
+The index, HEAD, and the state of a rebase or merge are in the worktree's git directory, which is in
+the repository. It does not show whether the folder was deleted or is elsewhere. A folder that is
+elsewhere needs that git directory: without it, the folder is no work tree any more.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _ELSEWHERE: Final = " (moved or deleted)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldWork:
-    """The work that one git directory of a worktree has.
+    """The work that is stored in the git directory of one worktree.
 
     Attributes:
         git_dir: That directory.
         head: The commit that is checked out; None before the first one.
-        own: As from `own_commits`.
-        staged: The files whose content only the index has, and submodules with commits that none
-            of their remotes has, which end in ``/``.
-        operation: What is under way, such as ``rebase``; empty for nothing.
+        own: The commits that only refs of the worktree lead to, as `own_commits` returns them.
+        staged: The files whose content only the index has. Submodules with commits that none of
+            their remotes has are included, and end in ``/``.
+        operation: The unfinished git operation, such as ``rebase``; empty if there is none.
     """
 
     git_dir: Path
@@ -51,10 +51,10 @@ class HeldWork:
 
 
 def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
-    """Return what ``git_dir`` has of the worktree ``spec``.
+    """Return the work of the worktree ``spec`` that is stored in its git directory ``git_dir``.
 
-    A staged file counts if neither HEAD nor the last checkpoint, nor the commits on which both
-    began, have it so.
+    A staged file counts if its content is neither in HEAD nor in the last checkpoint, nor in the
+    commits on which these were based.
     """
     saved = spec.checkpoint
     known = ("HEAD", spec.commit, *((saved.head, saved.commit) if saved is not None else ()))
@@ -71,9 +71,12 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
 
 
 def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
-    """Return the commits of the refs that a worktree has for itself, as of a bisection.
+    """Return the commits that a worktree's private refs point to, for example during a bisection.
 
-    ``place`` is its top, or its git directory.
+    ``place`` is the top of the worktree, or its git directory.
+
+    Raises:
+        GitError: Git cannot list the refs.
     """
     words = ("for-each-ref", "--format=%(refname)", "refs/worktree", "refs/bisect")
     reply = git.read(*words, cwd=place)
@@ -84,7 +87,10 @@ def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
 
 
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
-    """Return the files that are staged in the worktree which git looks for at ``place``."""
+    """Return the files staged in the worktree that git has registered at the path ``place``.
+
+    Empty if git has no worktree there.
+    """
     common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
     folder = git.root() / decode_output(common.out).removesuffix("\n") / "worktrees"
     for link in folder.glob("*/gitdir"):
@@ -116,10 +122,10 @@ def _list_staged(
 def saved_files(
     git: GitProgram, spec: WorktreeSpec, others: Sequence[str | None]
 ) -> tuple[str, ...]:
-    """Return the files that the last checkpoint has, and neither its HEAD nor ``others`` have so.
+    """Return the files whose content only the last checkpoint has, not its HEAD or ``others``.
 
-    A commit in ``others`` that is gone does not count. Nothing is returned if there is no
-    checkpoint, or its objects are gone.
+    Missing commits in ``others`` are ignored. Empty if there is no checkpoint, or if its objects
+    are gone.
     """
     saved = spec.checkpoint
     if saved is None or saved.head is None:
@@ -141,7 +147,7 @@ def _of_the_user(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
-    """Yield the submodules of the worktree that have commits which none of their remotes has."""
+    """Yield the worktree's submodules that have commits which none of their remotes has."""
     modules = git_dir / "modules"
     words = ("rev-list", "-1", "HEAD", "--branches", "--not", "--remotes", "--tags")
     for head in sorted(modules.rglob("HEAD")):
@@ -153,13 +159,13 @@ def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
 
 
 def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
-    """Keep a git directory for a folder that may be elsewhere, and free its place and its branch.
+    """Keep the git directory for a folder that may be elsewhere, and free its path and branch.
 
-    The folder, wherever it is, stays a work tree; a HEAD on the session's branch is detached, as
-    git has a branch in one worktree at a time. It may be called any number of times.
+    The folder, wherever it is, remains a work tree. If its HEAD is on the session's branch, it is
+    detached, because git allows a branch in one worktree only. It is safe to repeat.
 
     Raises:
-        GitRefusedError: A hook is against it.
+        GitRefusedError: A hook refuses.
     """
     on = git.read("symbolic-ref", "-q", "HEAD", cwd=git_dir)
     head = git.commit("HEAD", cwd=git_dir)
@@ -169,7 +175,8 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
         if reply.status != 0:
             raise to_refused_error(f"git could not detach the HEAD in {git_dir}", reply)
     place = spec.path.with_name(f"{git_dir.name}{_ELSEWHERE}")
-    # The marker comes last: until then it is known as the session's, and set aside again.
+    # The marker comes last: until then the directory counts as the session's, and a second call
+    # sets it aside again.
     for name, text in (
         ("gitdir", f"{place}/.git"),
         ("locked", f"{spec.session}{_ASIDE}"),
@@ -179,19 +186,22 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
 
 
 def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
-    """Whether a git directory was set aside for an earlier folder of the worktree ``spec``."""
+    """Whether `set_aside` was called on ``git_dir`` for the worktree ``spec``."""
     marker = marker_of(git_dir)
     return marker is not None and marker.session == f"{spec.session}{_ASIDE}"
 
 
 def release(git_dir: Path) -> None:
-    """Make a worktree that was set aside, and is found again, an ordinary one of the user's."""
+    """Turn a worktree that was set aside and was found again into an ordinary one of the user."""
     for name in ("locked", MARKER):
         (git_dir / name).unlink(missing_ok=True)
 
 
 def last_head(git_dir: Path, spec: WorktreeSpec) -> str | None:
-    """Return the commit that the session's branch had last, if it is checked out and gone."""
+    """Return the last commit of the session's branch, from the reflog of the worktree's HEAD.
+
+    None if the worktree is not on that branch, or has no reflog. The branch itself may be gone.
+    """
     try:
         if (git_dir / "HEAD").read_text().strip() != f"ref: refs/heads/{spec.branch}":
             return None

@@ -1,7 +1,7 @@
-"""A checkout between two commits: which of its files are as in one of them.
+"""Compares the files of a checkout with an old and a new commit.
 
 A fast-forward that is killed leaves some files as in the old commit, and others as in the new one.
-It is safe to finish only if no file has a third content, which would be the user's.
+It is safe to finish only if every file matches one of the two: any other content is the user's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agentmux.core.names.words.counts import some
 
 
 class StoredFile(NamedTuple):
-    """A file as git stores it: its mode and the id of its content."""
+    """A file as git stores it: its mode and its blob id."""
 
     mode: str
     blob: str
@@ -34,7 +34,7 @@ class StoredFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A path in both commits; None where it does not exist."""
+    """One path in the old and in the new commit; None where the commit does not have it."""
 
     old: StoredFile | None
     new: StoredFile | None
@@ -45,14 +45,14 @@ _FILE: Final = "100644"
 _PROGRAM: Final = "100755"
 _MODULE: Final = "160000"
 _UNKNOWN: Final = StoredFile("", "")
-"""What is on the disk is neither a file nor a link."""
+"""Stands for something on the disk that is neither a regular file nor a link."""
 
 
 class CheckoutSides:
-    """The files of one checkout, compared to an old and a new commit; read when first asked."""
+    """The files of one checkout, compared with an old and a new commit; read when first needed."""
 
     def __init__(self, git: GitProgram, old: str, new: str) -> None:
-        """Compare the checkout in which ``git`` runs; its HEAD is at ``old``."""
+        """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``."""
         self._git = git
         self._old, self._new = old, new
 
@@ -76,15 +76,16 @@ class CheckoutSides:
 
     @cached_property
     def _there(self) -> Mapping[str, StoredFile | None]:
-        """What is on the disk at each path where it may matter; None for nothing."""
+        """What is on the disk at each path that matters; None if nothing is there."""
         added = (path for path, each in self._sides.items() if each.old is None)
         asked = dict.fromkeys((*(p for p in self._changed_paths if p in self._sides), *added))
         return self._on_disk(asked)
 
     def in_way(self) -> tuple[str, ...]:
-        """Return the paths whose content is the user's: neither as in the old nor as in the new.
+        """Return the paths whose content, on disk or in the index, is in neither commit.
 
-        A file where the new commit has a folder is named itself.
+        Such content is the user's. The paths are sorted. If a file of the user is where the new
+        commit has a folder, the file's path is returned.
         """
         return tuple(sorted({self._in_place_of(path) for path in self._wrong()}))
 
@@ -103,9 +104,9 @@ class CheckoutSides:
 
     @cached_property
     def _is_half_done(self) -> bool:
-        """Whether a fast-forward was killed here: files are as in the new commit, HEAD is not.
+        """Whether a fast-forward was killed here: some files are as in the new commit, HEAD is not.
 
-        Git removes a file before it writes its new content, so that one may be missing.
+        Git removes a file before it writes the new content, so one file may be missing.
         """
         return any(
             path in self._changed_paths and _is_same(entry, self._sides[path].new, modes=False)
@@ -122,7 +123,7 @@ class CheckoutSides:
 
     @cached_property
     def _index_entries(self) -> Mapping[str, StoredFile]:
-        """The index at the paths that differ from HEAD there."""
+        """The index entries of the changed paths that differ between the commits."""
         reply = self._git.must_read("read the index", "ls-files", "-z", "--stage")
         wanted = {path for path in self._changed_paths if path in self._sides}
         entries: dict[str, StoredFile] = {}
@@ -137,9 +138,12 @@ class CheckoutSides:
         return self._index_entries[path] in {self._sides[path].old, self._sides[path].new}
 
     def level(self) -> None:
-        """Make the index agree with files that are as in the new commit already.
+        """Update the index for files that already have the new commit's content.
 
-        Without this, git would take them for changes of the user, and refuse to go on.
+        Without this, git would take them for the user's changes and refuse to continue.
+
+        Raises:
+            GitRefusedError: Git cannot update the index.
         """
         lines = []
         for path, entry in self._there.items():
@@ -159,14 +163,16 @@ class CheckoutSides:
         )
         if reply.status != 0:
             raise to_refused_error("git could not update the index", reply)
-        self._git.run("update-index", "-q", "--refresh")  # its status only counts what differs
+        self._git.run("update-index", "-q", "--refresh")  # its exit status only tells of changes
 
     def undo(self) -> tuple[str, ...]:
-        """Take files and index back to the old commit, at which HEAD still is.
+        """Restore files and index to the old commit, at which HEAD still is.
 
-        For a move of HEAD that git or a hook refused after the files were written. What users have
-        changed meanwhile is not touched. Return the files that stay as in the new commit; they are
-        all of those that were written if one has a content of the user's.
+        Call it if git or a hook refused to move HEAD after the files were written. Files that the
+        user has changed meanwhile are not touched; if there is one, nothing is restored.
+
+        Returns:
+            The files that still have the new commit's content; empty if all were restored.
         """
         left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
         if not left or self._wrong() & self._sides.keys():
@@ -196,10 +202,10 @@ class CheckoutSides:
         return {**entries, **{path: StoredFile(mode, blobs[path]) for path, mode in plain.items()}}
 
     def _kind(self, place: Path, path: str) -> StoredFile | None:
-        """Return what is at a path, without its content; None for nothing.
+        """Return what is at a path, without its content; None if nothing is.
 
-        A directory counts as nothing if all its files give way to the new commit, and so does a
-        file above the path.
+        A directory counts as nothing if the new commit deletes all files in it; so does a file in
+        place of one of the path's parents, if the new commit deletes it.
         """
         try:
             mode = place.lstat().st_mode
@@ -218,7 +224,7 @@ class CheckoutSides:
         return None if all(self._gives_way(str(e.relative_to(root))) for e in files) else _UNKNOWN
 
     def _gives_way(self, path: str) -> bool:
-        """Whether the old commit has a file here, and the new one has none."""
+        """Whether the old commit has a file at this path and the new one has not."""
         sides = self._sides.get(path)
         return sides is not None and sides.old is not None and sides.new is None
 
@@ -228,7 +234,7 @@ class CheckoutSides:
 
 
 def undo_and_report(sides: CheckoutSides) -> str:
-    """Undo what was written of the new commit; say what stays, to follow a message."""
+    """Undo a refused checkout; return what could not be undone, to append to an error message."""
     left = sides.undo()
     return f"; what it wrote stays there, uncommitted: {some(left)}" if left else ""
 
@@ -242,7 +248,7 @@ def _is_side(entry: StoredFile | None, sides: Sides, *, modes: bool) -> bool:
 
 
 def _is_same(entry: StoredFile | None, side: StoredFile | None, *, modes: bool) -> bool:
-    """Return whether a file on the disk is as in a commit; with ``modes`` its mode, too."""
+    """Return whether a file on disk is as in a commit; ``modes`` says to compare the mode, too."""
     if side is not None and side.mode == _MODULE:
         return True  # git does not touch the files of a submodule here
     if entry is None or side is None or modes:

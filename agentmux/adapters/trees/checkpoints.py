@@ -1,7 +1,7 @@
-"""Work-tree checkpoints: commits that are made from a copy of the index, by git itself.
+"""Work-tree checkpoints: commits of a work tree's files, made from a copy of the index.
 
-A copy, because a new index would drop what a sparse checkout leaves out, and would run every clean
-filter. The commit's objects are in the session's directory; see `session_objects`.
+It is a copy because a new index would drop the files that a sparse checkout leaves out, and would
+run every clean filter. The objects are in the session's directory; see `session_objects`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ from agentmux.ports.git.checkpoints import SavedTree
 from agentmux.ports.git.repository import GitError
 
 FILE_MAX: Final = 32 << 20
-"""A larger file, in bytes, is not saved."""
+"""The size limit of a saved file, in bytes; larger files are not saved."""
 
 TOTAL_MAX: Final = 256 << 20
-"""If the changed files of a work tree have more bytes, only the smallest ones are saved."""
+"""The limit for all changed files together, in bytes.
+
+Beyond it, only the smallest ones are saved.
+"""
 
 _STATUS_S: Final = 30.0
 _LOOK_S: Final = 120.0
@@ -50,14 +53,14 @@ _STATUS: Final = (
 )
 _TAGS: Final = ("ls-files", "-v", "-z")
 _SEEN: Final = "H"
-"""How ``git ls-files -v`` marks a file whose changes ``git status`` shows."""
+"""The mark of ``git ls-files -v`` for a file whose changes ``git status`` shows."""
 # How many fields come before the path in an entry of `git status --porcelain=v2`.
 _FIELDS: Final = {"1": 8, "u": 10, "?": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """The answer of ``git status``: HEAD, and the paths that differ from the index."""
+    """The result of ``git status``: HEAD, and the paths that differ from the index."""
 
     head: str | None
     branch: str | None
@@ -65,7 +68,10 @@ class _Found:
 
 
 class GitCheckpoints:
-    """The checkpoints of one session; see `agentmux.ports.git.checkpoints.TreeCheckpoints`."""
+    """The checkpoints of one session.
+
+    Implements `agentmux.ports.git.checkpoints.TreeCheckpoints`.
+    """
 
     def __init__(
         self,
@@ -81,9 +87,9 @@ class GitCheckpoints:
         Args:
             git: Runs git in the work tree.
             home: The session's directory.
-            session: The session's uuid, which names its ref.
-            file_max: The size of the largest file to save, in bytes.
-            total_max: How many bytes to save at most.
+            session: The session's uuid, from which its ref is named.
+            file_max: The size limit of a saved file, in bytes.
+            total_max: The limit for all saved files together, in bytes.
         """
         self._git = git
         self._home = home
@@ -109,10 +115,10 @@ class GitCheckpoints:
     def _on_a_copy(
         self, found: RepositoryPlaces, scratch: Path, extra: Mapping[str, str], deadline: float
     ) -> _Runner:
-        """Return what runs git on a copy of the index, which it makes in ``scratch``."""
+        """Copy the index to ``scratch``; return a runner of git commands that use the copy."""
         index = scratch / "index"
         with suppress(FileNotFoundError):
-            # With its time: by it git knows which files may have changed since it was written.
+            # With its time stamp, from which git knows which files may have changed since.
             shutil.copyfile(found.index, index)
             facts = found.index.stat()
             os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
@@ -147,16 +153,22 @@ class GitCheckpoints:
         )
 
     def _add_all(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, list[str]]:
-        """Add all files to the index; return HEAD, and the files that the index does not have."""
+        """Add all files to the index.
+
+        Return git's status, and the files that could not be added.
+        """
         state = _parse_status(split(_with_or_without_filters(run, *_STATUS)))
         wanted, missing = self._split_by_size(path for path in state.paths if path not in leave_out)
         return state, missing + _add(run, wanted)
 
     def _add_replaced(self, run: _Runner, tree: str, by: str, missing: list[str]) -> bool:
-        """Add the files that only the disk has, and that the files of ``by`` would replace.
+        """Add the files that exist only on disk and that writing the commit ``by`` would replace.
 
-        Git ignores them, or was told to take them for unchanged. Those that cannot be added are
-        added to ``missing``, as are repositories of their own. Return whether there are files.
+        They are ignored, or git was told to take them for unchanged. Files that cannot be added,
+        and nested repositories, are appended to ``missing``.
+
+        Returns:
+            Whether there was any such file.
         """
         top, changed = self._git.root(), differences.changes(self._git, run.extra, tree, by)
         there = set(differences.in_the_way(top, changed)).difference(missing)
@@ -164,7 +176,7 @@ class GitCheckpoints:
         if not there and not around:
             return False
         tags = {each[2:]: each[0] for each in split(run.must("list the files", *_TAGS))}
-        # As for git, a folder with files of the index is no repository of its own.
+        # Like git, take a folder with files in the index for no repository of its own.
         own = tuple(each for each in around if not any(path.startswith(each) for path in tags))
         missing += sorted(set(own).difference(missing))
         unseen = sorted(e for e in there if tags.get(e) != _SEEN and not e.startswith(own))
@@ -174,7 +186,7 @@ class GitCheckpoints:
         return bool(unseen)
 
     def _split_by_size(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return the paths to save, and those that are too large, or no files."""
+        """Return the paths to save, and those that are too large or not files."""
         top, total, paths = self._git.root(), 0, tuple(found)
         wanted: list[str] = []
         missing: list[str] = []
@@ -186,7 +198,7 @@ class GitCheckpoints:
         return wanted, [*missing, *(path for path in paths if path.endswith("/"))]
 
     def _keep(self, head: str) -> None:
-        """Keep a commit that no branch or tag has, as git would delete it one day."""
+        """Create a ref for a commit that no branch or tag contains, so that git keeps it."""
         words = ("for-each-ref", "--count=1", "--contains", head)
         if not self._git.must_read("look for the commit", *words).out:
             ref = f"{REF_PREFIX}{self._session}"
@@ -221,7 +233,7 @@ class GitCheckpoints:
     def _to_write(
         self, extra: Mapping[str, str], since: str, until: str
     ) -> tuple[differences.FileChange, ...]:
-        """Return the files to write or delete so that those of ``since`` are as in ``until``."""
+        """Return the files to write or delete to turn the tree ``since`` into ``until``."""
         changed = differences.changes(self._git, extra, since, until)
         with scratch_folder("agentmux-rules-") as folder:
             return differences.without_ignored(self._git, extra, changed, until, Path(folder))
@@ -230,7 +242,10 @@ class GitCheckpoints:
     def _saved_for_now(
         self, replaced_by: str | None = None
     ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
-        """Save the work tree in a temporary directory; yield variables with which git finds it."""
+        """Save the work tree in a temporary directory.
+
+        Yield it and the variables for reading it.
+        """
         with self.looking(replaced_by=replaced_by) as (saved, extra):
             yield saved, session_objects.reading(self._home, Path(extra["GIT_OBJECT_DIRECTORY"]))
 
@@ -238,13 +253,17 @@ class GitCheckpoints:
     def looking(
         self, leave_out: Collection[str] = (), *, replaced_by: str | None = None
     ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
-        """Save the work tree in a temporary directory.
+        """Save the work tree in a temporary directory for the ``with`` block; keep nothing.
 
-        Yield it, and the variables with which git finds it and writes all that it makes there.
+        Yields:
+            The saved tree, and the variables with which git reads it and writes new objects there.
 
         Args:
-            leave_out: Paths that are saved as the index has them, without what is in the files.
-            replaced_by: As for `take`.
+            leave_out: Paths that are saved with their content in the index, not on disk.
+            replaced_by: A checkpoint that would be written next; see `take`.
+
+        Raises:
+            GitError: The session is outside a git repository, or git refuses.
         """
         places = self._places or self._look()
         if places is None:
@@ -265,7 +284,7 @@ class GitCheckpoints:
             return self._handed_over(saved.commit, extra)
 
     def _handed_over(self, commit: str, extra: Mapping[str, str]) -> str:
-        # What its HEAD has is in the repository already.
+        # The repository has the objects of the checkpoint's HEAD already.
         wanted = f"{commit}\n^{commit}^@\n".encode()
         words = ("pack-objects", "--quiet", "--revs", "--stdout")
         packed = session_objects.must_run(
@@ -289,7 +308,7 @@ class GitCheckpoints:
 
 
 class _Runner:
-    """Runs the git commands of one `take`, until its time is over."""
+    """Runs the git commands of one checkpoint until its deadline."""
 
     def __init__(self, git: GitProgram, extra: Mapping[str, str], deadline: float) -> None:
         self._git = git
@@ -321,14 +340,14 @@ class _Runner:
 
 
 def _tree(run: _Runner) -> str:
-    """Write the tree of the index; return its id."""
+    """Write the index as a tree; return the tree's id."""
     return _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
 
 
 def _with_or_without_filters(run: _Runner, *words: str) -> bytes:
-    """Run a command that may ask a filter about a file that git is not sure of; return its output.
+    """Run a command that may call clean filters; return its output.
 
-    If that fails, it is run again without filters: such a file then counts as changed.
+    If it fails, run it again without filters; files that need a filter then count as changed.
     """
     try:
         reply = run(*words)
@@ -342,7 +361,7 @@ def _with_or_without_filters(run: _Runner, *words: str) -> bytes:
 
 
 def _without_filters(run: _Runner) -> list[str]:
-    """Return settings that turn all filters off; a changed file is then found by its bytes."""
+    """Return git settings that disable all filters; files are then compared byte by byte."""
     reply = run("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
     drivers = {name.rpartition(".")[0] for name in split(reply.out)}
     return [
@@ -374,7 +393,10 @@ def _parse_status(entries: Iterable[str]) -> _Found:
 
 
 def _differs(kind: str, words: list[str]) -> bool:
-    """Whether a path differs from the index; what is only staged is in the copy already."""
+    """Whether a path differs from the index.
+
+    Changes that are only staged are in the copy already.
+    """
     return kind != "1" or words[1][1] != "."
 
 
@@ -394,7 +416,7 @@ def _add(run: _Runner, paths: list[str]) -> list[str]:
         if value not in {"unspecified", "unset"}
     }
     plain = [path for path in paths if path not in filtered]
-    # No filter at all for these: git asks the filter of another file that it is not sure of.
+    # Filters are off for these: git might call the filter of another file that may have changed.
     off = _without_filters(run)
     return _added_in_parts(run, plain, off) + _added_in_parts(run, sorted(filtered), [])
 
@@ -405,7 +427,10 @@ def _adds(run: _Runner, paths: list[str], settings: Sequence[str] = (), *, limit
 
 
 def _added_in_parts(run: _Runner, paths: list[str], settings: Sequence[str]) -> list[str]:
-    """Add what can be added: one file that git refuses must not keep the others out."""
+    """Add all paths that git accepts, splitting the list on failure.
+
+    Return those that it refuses.
+    """
     if not paths or _adds(run, paths, settings, limit_s=_STEP_S):
         return []
     if len(paths) == 1:
@@ -427,7 +452,7 @@ def _size(path: Path) -> int:
 
 
 def _shorten_paths(paths: list[str]) -> tuple[str, ...]:
-    """Return the paths, sorted; if they are many, top directories instead of their files."""
+    """Return the paths, sorted; if there are many, their top-level directories instead."""
     if len(paths) <= _NAMED_MAX:
         return tuple(sorted(paths))
     tops = Counter(f"{path.split('/')[0]}/" if "/" in path else path for path in paths)

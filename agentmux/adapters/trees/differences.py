@@ -1,4 +1,4 @@
-"""Writes the files of a commit into a work tree, without a change of HEAD, refs or the index."""
+"""Writes the files of a commit into a work tree, without changing HEAD, refs or the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agentmux.core.names import layout
 _NONE: Final = "000000"
 _REPOSITORY: Final = "160000"
 _PLAIN: Final = "100"
-"""What the mode of a file begins with that is no link."""
+"""The prefix of the modes of regular files (not links)."""
 _ATTRIBUTES: Final = ".gitattributes"
 _IGNORES: Final = ".gitignore"
 
@@ -28,8 +28,8 @@ class FileChange:
     """One file that differs between two commits.
 
     Attributes:
-        mode: Its mode in the second one, as git writes it; `_NONE` if the file is not there.
-        blob: Its content there.
+        mode: Its mode in the second commit, as git writes it; `_NONE` if it does not exist there.
+        blob: The id of its content in the second commit.
     """
 
     path: str
@@ -40,13 +40,13 @@ class FileChange:
 def changes(
     git: GitProgram, extra: Mapping[str, str], since: str, until: str
 ) -> tuple[FileChange, ...]:
-    """Return the files that differ, without repositories and files in ``.agentmux``.
+    """Return the files that differ, without submodules and files in ``.agentmux``.
 
     Args:
         git: Runs git in the repository.
-        extra: The variables with which git finds both commits, or trees.
-        since: One commit.
-        until: The other one, whose files are returned.
+        extra: The variables with which git finds both commits.
+        since: The first commit or tree.
+        until: The second one, whose files the result describes.
 
     Raises:
         GitError: Git refuses, for example because a commit is gone.
@@ -74,14 +74,16 @@ def write(
     scratch: Path,
     leave: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Make the files in the work tree as in ``changed``; return those that could not be written.
+    """Give the files in the work tree the content in ``changed``; return those that failed.
+
+    It writes as much as it can; deleted files are deleted.
 
     Args:
         git: Runs git in the work tree.
-        extra: The variables with which git finds their contents.
-        changed: The files, as from `changes`.
-        scratch: A directory for an index.
-        leave: Files, and directories that end in ``/``, to leave as they are.
+        extra: The variables with which git finds the contents.
+        changed: The files, for example from `changes`.
+        scratch: A directory for a temporary index.
+        leave: Files, and directories that end in ``/``, to leave unchanged.
     """
     wanted = tuple(changed)
     files = [each for each in wanted if not is_left(each.path, leave)]
@@ -100,7 +102,10 @@ def write(
 
 
 def is_left(path: str, leave: Collection[str]) -> bool:
-    """Whether a file stays, since it is in ``leave``, or one in ``leave`` is in its way."""
+    """Whether `write` leaves the file ``path`` unchanged.
+
+    That is the case if it is in ``leave``, or if something in ``leave`` is in its way.
+    """
     if _covers(leave, path):
         return True
     above = _parents(path)
@@ -116,9 +121,10 @@ def _parents(path: str) -> set[str]:
 
 
 def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
-    """Find what is on the disk, below ``top``, where `write` would write or delete the files.
+    """Yield the paths below ``top`` that exist where `write` would write or delete files.
 
-    A directory that ends in ``/`` is a repository, or one of ours: nothing saves its files.
+    A path that ends in ``/`` is a repository or a ``.agentmux`` folder, whose files no checkpoint
+    has.
     """
     for each in changed:
         place = top / each.path
@@ -133,7 +139,10 @@ def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
 
 
 def repositories_around(top: Path, changed: Iterable[FileChange]) -> set[str]:
-    """Return the repositories below ``top`` in which `write` would write; each ends in ``/``."""
+    """Return the repositories nested below ``top`` into which `write` would write.
+
+    Each ends in ``/``.
+    """
     return {
         f"{above.relative_to(top)}/"
         for each in changed
@@ -143,13 +152,13 @@ def repositories_around(top: Path, changed: Iterable[FileChange]) -> set[str]:
 
 
 def _above(top: Path, place: Path) -> Iterator[Path]:
-    """Return the directories between ``top`` and a place, the topmost first."""
+    """Yield the directories between ``top`` and ``place``, the topmost first."""
     for each in reversed(place.relative_to(top).parents[:-1]):
         yield top / each
 
 
 def _below(top: Path, folder: Path) -> Iterator[str]:
-    """Return the files below a folder, with repositories and folders of ours as a whole."""
+    """Yield the files below a folder; repositories and ``.agentmux`` folders are one entry each."""
     name = str(folder.relative_to(top))
     if folder.name == layout.PROJECT_FOLDER or is_top(folder) or is_bare(folder):
         yield f"{name}/"
@@ -168,16 +177,17 @@ def without_ignored(
     until: str,
     scratch: Path,
 ) -> tuple[FileChange, ...]:
-    """Leave out the files that would be deleted although ``until`` ignores them.
+    """Return ``changed`` without the deletions of files that ``until`` ignores.
 
-    It never knew whether there were such files. A file in the index is not ignored. A file below
-    one of the others cannot stay.
+    ``until`` says nothing about such files, so its lack of them is no deletion. Files in the index
+    are not ignored, and a file that another one of ``changed`` replaces by a folder cannot stay.
 
     Args:
         git: Runs git in the work tree.
         extra: The variables with which git finds ``until``.
-        changed: The files, as from `changes`.
-        until: A commit, or tree; its files ``.gitignore`` count, besides the user's other rules.
+        changed: The files, for example from `changes`.
+        until: A commit or tree; its ``.gitignore`` files count, in addition to the user's other
+            rules.
         scratch: An empty directory.
     """
     files = {each.path for each in changed if each.mode != _NONE}
@@ -216,7 +226,7 @@ def _ignore_files(git: GitProgram, extra: Mapping[str, str], until: str) -> list
 
 
 def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) -> None:
-    """Make an index of just these files."""
+    """Write an index, which ``extra`` names, of exactly these files."""
     lines = b"".join(encode_text(f"{e.mode} {e.blob}\t{e.path}") + b"\0" for e in found)
     words = ("update-index", "-z", "--index-info")
     reply = git.run(*QUIET, *words, stdin=lines, extra=extra)
@@ -227,9 +237,9 @@ def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) ->
 def _check_out(
     git: GitProgram, extra: Mapping[str, str], found: list[FileChange], *place: str
 ) -> tuple[str, ...]:
-    """Write the files; return those that git refuses, such as by a filter that fails.
+    """Write the files; return those that git refuses, for example because a filter fails.
 
-    ``place`` is ``--prefix=DIRECTORY/`` to write them elsewhere.
+    ``place`` is empty, or ``--prefix=DIRECTORY/`` to write them elsewhere.
     """
     if not found:
         return ()
@@ -247,10 +257,10 @@ def _check_out(
 
 
 def _delete(top: Path, path: str) -> None:
-    """Delete a file, and the directories that it leaves empty; follow no link."""
+    """Delete a file and the parent directories that it leaves empty; follow no link."""
     place = top / path
     if os.path.realpath(place.parent) != str(place.parent):
-        return  # through a link, so it is not the file that is meant
+        return  # the path leads through a link to another file
     with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
         place.unlink()
     for above in place.relative_to(top).parents:

@@ -1,6 +1,7 @@
-"""Merges into a branch, without a work tree or by a fast-forward of the one where it is.
+"""Merges a session's commits into its base branch, wherever the branch is checked out, or nowhere.
 
-A merge is computed without a work tree (``git merge-tree``), so that a conflict changes nothing.
+The merge is computed without a work tree (``git merge-tree``), so a conflict changes nothing. A
+work tree in which the base branch is checked out is then fast-forwarded.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
 class Merges:
-    """Merges into the branches of the repository of one project."""
+    """Computes merges into branches of one project's repository, and moves the branches."""
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""
@@ -171,10 +172,12 @@ class Merges:
                 raise to_refused_error(f"git could not move branch `{plan.base}`", reply)
 
     def _is_there(self, plan: MergePlan) -> bool:
-        """Return whether the base is at its new commit, or beyond; False where it is at the old.
+        """Return whether the base branch contains the plan's new commit.
+
+        False if it is still at the old.
 
         Raises:
-            BaseMovedError: It is at neither of them.
+            BaseMovedError: The branch is at another commit that does not contain the new one.
         """
         tip = self._tip(plan.base)
         if tip == plan.old and plan.old != plan.new:
@@ -199,7 +202,7 @@ class Merges:
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
-                # A hook may refuse the move of the branch when the files are there already.
+                # A hook may refuse to move the branch after git has written the files.
                 left = undo_and_report(CheckoutSides(there, plan.old, plan.new))
                 raise to_refused_error(
                     f"git could not merge into `{plan.base}` in {top}{left}", reply
@@ -208,14 +211,17 @@ class Merges:
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
 
     def _alone(self) -> AbstractContextManager[int]:
-        """Keep other orchestrators from merging; as `inherited_lock`."""
+        """Keep other orchestrators from merging during the ``with`` block; see `inherited_lock`."""
         reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
         path = self._git.root() / decode_output(reply.out).removesuffix("\n") / _LOCK
         return inherited_lock(path, "another merge of agentmux is under way in this repository")
 
 
 def _conflict(base: str, rest: list[str]) -> MergeConflictError:
-    """Return the error that the output of ``merge-tree -z``, after the tree, describes."""
+    """Return the error that the output of ``merge-tree -z`` describes.
+
+    ``rest`` is what follows the tree.
+    """
     end = rest.index("") if "" in rest else len(rest)
     paths = tuple(dict.fromkeys(rest[:end]))
     texts = []
@@ -245,7 +251,7 @@ def _finish(top: Path, doing: InProgress) -> str:
 
 
 def _require_idle(there: GitProgram, top: Path, base: str) -> None:
-    """Check that the branch is checked out at ``top``, and no other git is at work there."""
+    """Check that the branch is checked out at ``top``, and that no other git is at work there."""
     tree = work_tree(top)
     if tree is None:
         raise BaseMovedError(f"{top} is gone")
@@ -264,7 +270,11 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
 
 
 def _require_no_rebase(top: Path, base: str) -> None:
-    """Check that the branch is not being rebased at ``top``: that would end at another commit."""
+    """Check that the branch is not being rebased at ``top``, which would move it to another commit.
+
+    Raises:
+        CheckoutBusyError: It is being rebased.
+    """
     tree = work_tree(top)
     for name in _REBASED if tree is not None else ():
         path = tree.git_dir / name if tree is not None else Path()

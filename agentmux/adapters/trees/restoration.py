@@ -1,7 +1,7 @@
-"""Puts the files of a work-tree checkpoint into a worktree that is made again.
+"""Restores the files of a work-tree checkpoint into a worktree that is created again.
 
-If its branch has moved since the checkpoint, git merges: what the checkpoint had changed on its
-HEAD is applied to the branch. The merge is made in a temporary object directory.
+If the branch has moved since the checkpoint, git merges: the checkpoint's changes relative to its
+HEAD are applied to the branch's present tip. The merge is made in a temporary object directory.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredTree:
-    """The files that a worktree gets after ``git worktree add``.
+    """The files to write into a worktree after ``git worktree add``.
 
     Attributes:
-        tip: The commit that is checked out there.
-        tree: The commit, or tree, with the files.
-        extra: The variables with which git finds them.
+        tip: The commit that ``git worktree add`` checks out.
+        tree: The commit or tree that contains the files.
+        extra: The variables with which git finds ``tree``.
         scratch: A directory for temporary files.
-        missing: The files that the checkpoint does not have.
+        missing: The files that the checkpoint could not save.
     """
 
     tip: str
@@ -50,7 +50,10 @@ class RestoredTree:
 
 
 def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableError | None:
-    """Return why the checkpoint cannot be used; None where it can, or there is none."""
+    """Return the error that prevents restoring the spec's checkpoint; None if nothing prevents it.
+
+    None also if the spec has no checkpoint.
+    """
     try:
         with restored_tree(git, spec):
             return None
@@ -60,7 +63,9 @@ def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableE
 
 @contextmanager
 def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[RestoredTree | None]:
-    """Provide the files of the spec's checkpoint, on its branch as it is now; None for none.
+    """Yield the files of the spec's checkpoint, applied to the present tip of its branch.
+
+    Yields None if ``spec`` is None or has no checkpoint. The files exist during the ``with`` block.
 
     Raises:
         CheckpointUnusableError: The checkpoint is incomplete, or conflicts with the branch.
@@ -84,7 +89,11 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
 
 
 def write_restored(git: GitProgram, saved: RestoredTree | None) -> tuple[str, ...]:
-    """Write the files into the worktree in which ``git`` runs; return warnings."""
+    """Write the files into the worktree in which ``git`` runs; ``saved`` None writes nothing.
+
+    Returns:
+        A warning for each file that could not be written.
+    """
     if saved is None:
         return ()
     changed = differences.changes(git, saved.extra, saved.tip, saved.tree)
@@ -93,7 +102,7 @@ def write_restored(git: GitProgram, saved: RestoredTree | None) -> tuple[str, ..
 
 
 def _tip(git: GitProgram, spec: WorktreeSpec) -> str:
-    """Return the commit that ``git worktree add`` checks out."""
+    """Return the commit that ``git worktree add`` will check out for ``spec``."""
     if not spec.branch:
         return spec.commit
     words = ("rev-parse", "-q", "--verify", f"refs/heads/{spec.branch}^{{commit}}")
@@ -107,7 +116,11 @@ def _merge_checkpoint(
     saved: TreeCheckpoint,
     tip: str,
 ) -> str:
-    """Return the commit or tree with the checkpoint's changes on ``tip``."""
+    """Return the commit or tree that has the checkpoint's changes applied to ``tip``.
+
+    Raises:
+        CheckpointUnusableError: The checkpoint is incomplete, or conflicts with ``tip``.
+    """
     after = git.run("merge-base", "--is-ancestor", tip, saved.commit, extra=extra)
     complete = git.run(
         "rev-list", "--objects", "--quiet", saved.commit, f"^{saved.head}", extra=extra
@@ -141,9 +154,9 @@ def _based_on_its_head(
     saved: TreeCheckpoint,
     tip: str,
 ) -> str:
-    """Return a commit like ``tip`` whose common ancestor with the checkpoint is its HEAD.
+    """Return a commit with the files of ``tip`` whose merge base with the checkpoint is its HEAD.
 
-    Otherwise a branch whose history was rewritten would get its old commits again.
+    Otherwise, if the branch's history was rewritten, the merge would bring back its old commits.
     """
     head = saved.head or ""
     ancestry = git.run("merge-base", "--is-ancestor", head, tip, extra=extra)
@@ -173,8 +186,8 @@ def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> Checkpoint
             hints=(_without(spec),),
         )
     branch = shlex.quote(spec.branch)
-    # `git branch -f` would refuse: the deleted worktree still counts as a checkout of the branch.
-    # A tag of the same name would come first.
+    # Not `git branch -f`, which refuses: the deleted worktree still counts as a checkout. The full
+    # ref name, because a tag of the same name would take precedence.
     keep = f"git branch NAME refs/heads/{branch} && git update-ref refs/heads/{branch} {head}"
     return CheckpointUnusableError(
         f"branch {spec.branch} has moved since work-tree checkpoint {saved.number} was taken on "

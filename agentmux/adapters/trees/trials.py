@@ -1,7 +1,7 @@
-"""Shows a session's state in the user's checkout: HEAD is detached at a commit with its files.
+"""Trials: the user's checkout temporarily shows a session's state, with a detached HEAD.
 
-The note in the git directory says what to go back to. It is written first, so that a trial that is
-killed can be ended.
+A note in the git directory says where to return. It is written first, so that a trial that was
+killed can still be ended.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from agentmux.ports.git.trials import Trial
 
 NOTE: Final = "agentmux-try"
 _LOGGED: Final = "agentmux: try"
-"""The text of our entries in the log of HEAD.
+"""The text of our entries in the reflog of HEAD.
 
-For git they are no checkouts, so that ``git switch -`` still means what it meant before.
+Git does not take them for checkouts, so ``git switch -`` keeps its meaning.
 """
 
 
 class GitTrials:
-    """The trial in the checkout in which ``git`` runs; see `agentmux.ports.git.trials.Trials`."""
+    """The trial in the checkout in which ``git`` runs.
+
+    Implements `agentmux.ports.git.trials.Trials`.
+    """
 
     def __init__(self, git: GitProgram, folder: Path) -> None:
         """Use ``git``, which runs in ``folder``; this starts nothing."""
@@ -46,7 +49,7 @@ class GitTrials:
         note = self._note()
         with files.explain_errors(note):
             files.replace(note, json.dumps(to_fields(trial)).encode())
-        # Files that git ignores are the user's, too: none may be written over.
+        # Ignored files are the user's, too: none may be overwritten.
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
@@ -81,7 +84,7 @@ class GitTrials:
         return decode_output(self._git.must_read("find HEAD", "rev-parse", "HEAD").out).strip()
 
     def _tip(self, trial: Trial) -> str:
-        """Return the commit to go back to."""
+        """Return the commit to which the end of the trial returns."""
         place = trial.head if trial.branch is None else f"{HEADS}{trial.branch}"
         return decode_output(self._git.must_read("find the branch", "rev-parse", place).out).strip()
 

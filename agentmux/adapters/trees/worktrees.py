@@ -1,8 +1,8 @@
-"""The worktrees of sessions: git worktrees that are locked and marked as a session's own.
+"""Creates, finds, moves and removes the worktrees of sessions.
 
-A worktree is known as a session's by three things: the reason of its lock (the session's uuid), the
-file ``agentmux-session`` in its git directory (the last step of making it), and the entry
-``branch.<name>.agentmux-session`` of its branch in the repository's configuration.
+A worktree belongs to a session by three marks: the reason of its lock (the session's uuid), the
+file ``agentmux-session`` in its git directory (the last step of creating it), and the entry
+``branch.<name>.agentmux-session`` in the repository's configuration.
 """
 
 from __future__ import annotations
@@ -125,7 +125,10 @@ class LinkedWorktrees:
         )
 
     def _tops(self) -> list[Path]:
-        """Return the tops of all worktrees, the main one first; a bare repository's own path."""
+        """Return the top of each worktree, the main one first.
+
+        For a bare repository, the first is the repository's own path.
+        """
         lines = self._worktree_list()
         tops = [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
         return [actual_top(self._git, tops[0]), *tops[1:]]
@@ -151,7 +154,7 @@ class LinkedWorktrees:
         return [each.removeprefix("refs/heads/") for each in decode_output(reply.out).splitlines()]
 
     def _owners(self) -> dict[str, str]:
-        """Return the uuid of the session that a branch belongs to, by the branch's short name."""
+        """Return the uuid of the session that owns each branch, by the branch's short name."""
         reply = self._git.read("config", "-z", "--get-regexp", rf"^branch\..*\.{_KEY}$")
         pairs = (each.partition("\n") for each in decode_output(reply.out).split("\0") if each)
         return {key[len("branch.") : -len(_KEY) - 1]: value for key, _, value in pairs}
@@ -166,7 +169,7 @@ class LinkedWorktrees:
         return marker is not None and marker.session == spec.session and marker.home == spec.home
 
     def is_there(self, spec: WorktreeSpec) -> bool:
-        """Return whether the worktree exists; a move may have broken its link or its marker."""
+        """Return whether the worktree exists, even if a move has broken its link or its marker."""
         return self.is_made(spec) or self._is_marked(spec) or self._find_unlinked(spec) is not None
 
     def place(self, spec: WorktreeSpec) -> Path:
@@ -209,17 +212,18 @@ class LinkedWorktrees:
             return warnings
 
     def _is_marked(self, spec: WorktreeSpec) -> bool:
-        """Whether the worktree is complete, but its session's directory was moved.
+        """Whether the worktree is complete; its session's directory may have been moved.
 
-        One of another clone is not meant: a copy of a session names the worktree of the original.
+        A worktree of another clone does not count: a copied session still names the original's
+        worktree.
         """
         marker = _marker_at(spec.path)
         return marker is not None and marker.session == spec.session and self._is_here(spec)
 
     def _find_unlinked(self, spec: WorktreeSpec) -> Path | None:
-        """Return the git directory of the worktree if that still names the repository's old place.
+        """Return the git directory of a worktree that still refers to the repository's old path.
 
-        None where the worktree is linked, or is not the session's.
+        None if the worktree is linked correctly, or is not the session's.
         """
         for admin in self._own(spec):
             marker = marker_of(admin)
@@ -246,7 +250,7 @@ class LinkedWorktrees:
             if not os.path.lexists(spec.path):
                 back = f"move it back: git worktree move -f -f {words}"
                 return WorktreeTakenError(moved, hints=(back,))
-            # Git would move it into what is there.
+            # If a folder is there, git would move the worktree into it.
             there, back = (
                 _make_taken_error(spec).hints,
                 f"then move it back: git worktree move -f -f {words}",
@@ -256,7 +260,7 @@ class LinkedWorktrees:
         return None
 
     def _held_back(self, spec: WorktreeSpec) -> BlockedError | None:
-        """Return an error if git keeps work for the folder that its checkpoint does not have."""
+        """Return an error if git has work for the missing folder that the checkpoint lacks."""
         if spec.leaves_folder:
             return None
         for work in map(partial(held_work, self._git, spec=spec), self._absent(spec)):
@@ -270,7 +274,7 @@ class LinkedWorktrees:
         return None
 
     def _is_only_at(self, head: str | None, spec: WorktreeSpec) -> bool:
-        """Whether a worktree is at a commit that no branch and no tag has."""
+        """Whether ``head`` is a commit that no branch or tag contains; False for None."""
         return head is not None and self._is_only(head, replace(spec, branch=""), None)
 
     def _detect_occupant(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
@@ -282,7 +286,7 @@ class LinkedWorktrees:
         return _make_taken_error(spec)
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
-        """Return an error if the branch is another session's or the user's, or is gone."""
+        """Return an error if the branch belongs to someone else, or no longer exists."""
         name = spec.branch
         if not name:
             return None
@@ -300,7 +304,7 @@ class LinkedWorktrees:
         return None
 
     def _end(self, spec: WorktreeSpec) -> str:
-        """Return the words for a branch that is gone, and the last commit that is known of it."""
+        """Return the branch's name and its last known commit, as arguments for ``git branch``."""
         saved = spec.checkpoint
         last = (last_head(each, spec) for each in self._absent(spec))
         for each in (*last, saved.head if saved is not None else None):
@@ -309,7 +313,7 @@ class LinkedWorktrees:
         return f"{shlex.quote(spec.branch)} {spec.commit}"
 
     def _clear(self, spec: WorktreeSpec) -> None:
-        """Remove what a killed `make`, or a deletion by hand, has left of this worktree.
+        """Remove what a killed `make`, or a manual deletion, has left of this worktree.
 
         Raises:
             WorktreeTakenError: The worktree is complete, and was moved to another path.
@@ -324,7 +328,7 @@ class LinkedWorktrees:
             delete_tree(admin)
 
     def _own(self, spec: WorktreeSpec) -> list[Path]:
-        """Return the git directories of worktrees that belong to the session."""
+        """Return the git directories of the worktrees that belong to the session."""
         return [each for each in self._git_dirs() if _is_of(each, spec)]
 
     def _git_dirs(self) -> list[Path]:
@@ -332,9 +336,9 @@ class LinkedWorktrees:
         return sorted((self._common() / "worktrees").glob("*"))
 
     def _absent(self, spec: WorktreeSpec) -> list[Path]:
-        """Return the git directories of the worktree if it was complete, and is not at its place.
+        """Return the git directories of a worktree that was complete and whose folder is missing.
 
-        A removal that was killed has begun to delete it: then there is none.
+        Empty after a killed removal, which had already begun to delete the folder.
         """
         if self._is_of_session(spec) or _trash(spec).is_dir():
             return []
@@ -342,7 +346,7 @@ class LinkedWorktrees:
         return [each for each in own if not _links_to(_link_of(each), each)]
 
     def _set_aside(self, spec: WorktreeSpec) -> list[Path]:
-        """Return the git directories of earlier folders of the worktree."""
+        """Return the git directories that were set aside for earlier folders of the worktree."""
         return [each for each in self._git_dirs() if is_set_aside(each, spec)]
 
     def list_kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
@@ -375,7 +379,7 @@ class LinkedWorktrees:
             self._make_branch(spec, tip)
 
     def _claim(self, spec: WorktreeSpec) -> None:
-        """Make the branch, after the entry by which a second call knows it as the session's."""
+        """Create the branch; first record its owner, so that a repeated call recognises it."""
         self.reserve(spec)
         if spec.branch and spec.branch not in self._branches():
             self._make_branch(spec, spec.commit)
@@ -389,7 +393,7 @@ class LinkedWorktrees:
             raise to_refused_error(f"git could not create branch `{spec.branch}`", reply)
 
     def _configure(self, *words: str) -> None:
-        """Change the repository's configuration; wait while another git changes it."""
+        """Change the repository's configuration; wait while another git is changing it."""
         run = partial(self._git.run, "config", "--local", *words, extra={"LC_ALL": "C"})
         reply = _patient(run, "could not lock config file", _CONFIG_WAIT_S)
         if reply.status != 0:
@@ -423,7 +427,10 @@ class LinkedWorktrees:
             return self._copy(spec, Path(file.name))
 
     def _copy(self, spec: WorktreeSpec, patterns: Path) -> tuple[str, ...]:
-        """Copy the ignored files that the file ``patterns`` names; return warnings."""
+        """Copy the ignored files that match the patterns in the file ``patterns``.
+
+        Return warnings.
+        """
         source = self._git.top_level()
         if source is None or not patterns.is_file():  # a bare repository has no files to copy
             return ()
@@ -431,10 +438,10 @@ class LinkedWorktrees:
             "list the files to copy",
             *("ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}"),
         )
-        # A repository inside this one ends in a slash.
+        # A path that ends in a slash is a nested repository.
         paths = [path for path in split(listed.out) if not path.endswith("/")]
         theirs = self._program(spec)
-        # Git refuses to speak of a path that leads through a link.
+        # `git check-ignore` fails for a path that leads through a link.
         plain = [path for path in paths if not _leads_through_link(spec.path, path)]
         safe = _select_ignored(self._git, plain) & _select_ignored(theirs, plain)
         # A checkpoint may have put a file there, or an earlier copy.
@@ -447,7 +454,7 @@ class LinkedWorktrees:
         )
 
     def _lock(self, spec: WorktreeSpec) -> None:
-        """Lock a worktree that somebody has unlocked: git would forget it if its disk is away."""
+        """Lock the worktree if it is unlocked, so that git keeps it while its disk is away."""
         tree = work_tree(spec.path)
         if tree is not None and not (tree.git_dir / "locked").exists():
             words = ("worktree", "lock", "--reason", spec.session, str(spec.path))
@@ -529,7 +536,10 @@ class LinkedWorktrees:
         )
 
     def _subjects(self, commits: list[str], known: Iterable[str | None]) -> tuple[str, ...]:
-        """Return hash and subject of each commit that the others do not have; oldest first."""
+        """Return hash and subject of the commits up to ``commits`` that are not in ``known``.
+
+        Oldest first.
+        """
         if not commits:
             return ()
         others = [f"^{each}" for each in known if each is not None]
@@ -537,7 +547,7 @@ class LinkedWorktrees:
         return tuple(decode_output(reply.out).splitlines())
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
-        """Return the ends of the commits that HEAD of the worktree has left."""
+        """Return the last commits of the lines of work that the worktree's HEAD has left."""
         onto = () if base is None else (f"refs/heads/{base}",)
         mine = (f"refs/heads/{spec.branch}",) if spec.branch else ()
         known = (spec.commit, *onto, *mine)
@@ -545,24 +555,30 @@ class LinkedWorktrees:
         return tuple(each.commit for each in ends)
 
     def _list_saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
-        """Return what only the last checkpoint has, if the worktree is not at its place."""
+        """Return the files that only the last checkpoint has.
+
+        Empty if the worktree's folder exists.
+        """
         if self._is_of_session(spec) or _trash(spec).is_dir():
             return ()
         return saved_files(self._git, spec, others)
 
     def _is_of_session(self, spec: WorktreeSpec) -> bool:
-        """Whether the session's worktree is at its place; for a copy, the original's is."""
+        """Whether the session's worktree is at its path.
+
+        For a copied session, the original's counts.
+        """
         marker = _marker_at(spec.path)
         return marker is not None and marker.session == spec.session
 
     def _drops_branch(self, spec: WorktreeSpec) -> bool:
-        """Whether `take_away` deletes the session's branch, which exists."""
+        """Whether `take_away` would delete the session's branch, provided that it exists."""
         if spec.is_continued or self._owners().get(spec.branch) != spec.session:
             return False
         return self.checkout_of(spec.branch) in {None, spec.path}
 
     def _has(self, tip: str | None, commit: str) -> bool:
-        """Whether the history of ``tip`` has a commit."""
+        """Whether the history of ``tip`` contains a commit; False if ``tip`` is None."""
         words = ("merge-base", "--is-ancestor", commit, tip or "")
         return tip is not None and self._git.read(*words).status == 0
 
@@ -573,10 +589,10 @@ class LinkedWorktrees:
         return Git(spec.path, self._git.environment, self._git.patience)
 
     def _require_linked(self, spec: WorktreeSpec) -> None:
-        """Check that git can tell what is in the worktree, if there is one.
+        """Check that git can read the worktree, if there is one.
 
         Raises:
-            BlockedError: The repository was moved, and nobody has linked the worktree to it again.
+            BlockedError: The repository was moved, and the worktree was not linked to it again.
         """
         if self._find_unlinked(spec) is not None:
             raise BlockedError(
@@ -586,7 +602,7 @@ class LinkedWorktrees:
             )
 
     def _list_changes(self, spec: WorktreeSpec) -> tuple[str, ...]:
-        """Return what is not committed; also repositories in the worktree, which no commit has."""
+        """Return the uncommitted paths, including submodules and nested repositories with work."""
         tree = work_tree(spec.path)
         there = self._git.at(spec.path)
         modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
@@ -596,7 +612,7 @@ class LinkedWorktrees:
         return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
 
     def _is_only(self, commit: str, spec: WorktreeSpec, onto: str | None) -> bool:
-        """Whether the commit's changes are nowhere else: neither merged, pushed nor squashed."""
+        """Whether the commit's changes exist nowhere else: not merged, pushed or squashed."""
         if commit == spec.commit:
             return False
         reply = self._git.must_read(
@@ -616,7 +632,7 @@ class LinkedWorktrees:
 
     def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
         self._require_linked(spec)
-        # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
+        # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
         with files.explain_errors(spec.path):
             if trash.is_dir():
@@ -636,13 +652,16 @@ class LinkedWorktrees:
         self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)
 
     def _is_here(self, spec: WorktreeSpec) -> bool:
-        """Whether the worktree is one of this repository."""
+        """Whether the worktree belongs to this repository."""
         tree = work_tree(spec.path)
         folder = self._common() / "worktrees"
         return tree is not None and os.path.realpath(tree.git_dir.parent) == str(folder)
 
     def _let_go(self, spec: WorktreeSpec, tip_of: Callable[[str], str | None]) -> None:
-        """Delete the session's branch, if it has one and is at the tip, or else only our entry."""
+        """Delete the session's branch if it is at the tip from ``tip_of``, else only our entry.
+
+        A branch that existed before the session is never deleted.
+        """
         name = spec.branch
         if not name or self._owners().get(name) != spec.session:
             return
@@ -663,7 +682,7 @@ class LinkedWorktrees:
         return None
 
     def _drop_branch(self, name: str, commit: str) -> None:
-        """Delete a branch of ours that is at ``commit``, and its entry."""
+        """Delete the session's branch, which must be at ``commit``, and its configuration entry."""
         reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
@@ -674,10 +693,10 @@ class LinkedWorktrees:
 def _patient(
     run: Callable[[], GitReply], meets: str = _RACED, wait_s: float = _RACE_WAIT_S
 ) -> GitReply:
-    """Run a command of git again while it fails because it ``meets`` what another git just does.
+    """Run a git command; repeat it while its error contains ``meets``, up to ``wait_s`` seconds.
 
-    By default that is a worktree which another git is making: git then fails with "failed to read
-    …/commondir", although nothing is wrong.
+    By default this waits for another git that is creating a worktree: meanwhile, git fails with
+    "failed to read …/commondir" although nothing is wrong.
     """
     deadline = time.monotonic() + wait_s
     while True:
@@ -689,7 +708,7 @@ def _patient(
 
 
 def _select_ignored(git: GitProgram, paths: list[str]) -> set[str]:
-    """Return those of the paths that git ignores; they need not exist."""
+    """Return the paths that git ignores, without those in ``.agentmux``; they need not exist."""
     reply = git.read("check-ignore", "-z", "--stdin", stdin=join_paths(paths))
     if reply.status not in {0, 1}:
         raise to_git_error("tell what it ignores", reply)
@@ -702,7 +721,7 @@ def _leads_through_link(top: Path, path: str) -> bool:
 
 
 def _copy_file(source: Path, target: Path, path: str) -> bool:
-    """Copy one regular file, with its mode; return whether that was possible."""
+    """Copy one regular file with its mode; return False if the source cannot be read as one."""
     place = target / path
     try:
         given = os.open(source / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -722,9 +741,9 @@ def _copy_file(source: Path, target: Path, path: str) -> bool:
 
 @contextmanager
 def _new_file(place: Path) -> Iterator[IO[bytes]]:
-    """Open a new file for writing; it gets its name at the end, so that a kill leaves no part.
+    """Open a new file for writing. It gets its name at the end, so a kill leaves no partial file.
 
-    On a system or file system without unnamed files, it has its name from the beginning.
+    On a system without unnamed files, the file has its name from the beginning.
     """
     try:
         unnamed = os.open(place.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
@@ -740,7 +759,7 @@ def _new_file(place: Path) -> Iterator[IO[bytes]]:
 
 
 def _make_inner(spec: WorktreeSpec) -> None:
-    """Make the project's directory in the worktree, if the base does not have it."""
+    """Create the project's directory in the worktree if the base commit does not have it."""
     inner = spec.path / spec.inner
     if not _is_within(Path(os.path.realpath(inner)), spec.path):
         raise GitError(f"{inner} leads out of the worktree")
@@ -749,7 +768,10 @@ def _make_inner(spec: WorktreeSpec) -> None:
 
 
 def _root(root: str | None, common: Path, main: Path) -> Path:
-    """Return the directory of worktrees; ``main`` is the top of the main worktree."""
+    """Return the directory for worktrees; ``main`` is the top of the main worktree.
+
+    ``root`` is the setting ``git.root``; None for the default beside the repository.
+    """
     top = main if main != common else common.with_name(common.name.removesuffix(".git").lstrip("."))
     if root is None:
         return Path(os.path.realpath(top.with_name(f"{top.name}-worktrees")))
@@ -777,13 +799,13 @@ def _read(path: Path) -> str:
 
 
 def _marker_at(path: Path) -> WorktreeMarker | None:
-    """Return the marker of the worktree whose top is ``path``; None where there is none."""
+    """Return the marker of the worktree whose top is ``path``; None if there is none."""
     tree = work_tree(path)
     return marker_of(tree.git_dir) if tree is not None and tree.top == path else None
 
 
 def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
-    """Return the error for what is in the place of the worktree; it says what that is."""
+    """Return an error that says what is at the worktree's path."""
     marker, named = _marker_at(spec.path), linked_git_dir(spec.path / ".git")
     if marker is not None and marker.session == spec.session:
         return WorktreeTakenError(
@@ -808,12 +830,12 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
 
 
 def _trash(spec: WorktreeSpec) -> Path:
-    """Return where the worktree is while it is removed."""
+    """Return the temporary path of the worktree during its removal."""
     return spec.path.with_name(f"{_REMOVING}{spec.session}")
 
 
 def _held_words(found: HeldWork, is_only: bool) -> str:
-    """Say what git keeps for a folder that is not at its place; empty for nothing."""
+    """Describe the work in the git directory of a missing folder; empty if there is none."""
     commit = (found.head or "")[:12]
     staged = format_count(len(found.staged), "staged file")
     parts = (
@@ -836,12 +858,12 @@ def _ways_back(spec: WorktreeSpec, git_dir: Path) -> tuple[str, ...]:
 
 
 def _moved_along(path: Path, old: Path, new: Path) -> Path:
-    """Return where ``path`` is if it was moved in the same way as the directory ``old``."""
+    """Return the path that ``path`` has if it was moved together with the directory ``old``."""
     return Path(os.path.normpath(new / os.path.relpath(path, old)))
 
 
 def _has_lost(top: Path, git_dir: Path) -> bool:
-    """Whether a worktree names the git directory ``git_dir``, and nothing is there any more."""
+    """Whether the worktree at ``top`` refers to ``git_dir`` and that directory no longer exists."""
     named = linked_git_dir(top / ".git")
     return (
         named is not None
@@ -853,8 +875,8 @@ def _has_lost(top: Path, git_dir: Path) -> bool:
 def _link_again(top: Path, admin: Path) -> None:
     """Link a worktree and its git directory to each other.
 
-    ``git worktree repair`` writes the same two files, but also those of every other worktree that
-    the repository knows; in a copy of a repository, those are the worktrees of the original.
+    ``git worktree repair`` writes the same two files, but also those of every other registered
+    worktree; in a copied repository, those are the worktrees of the original.
     """
     for path, text in ((admin / "gitdir", f"{top}/.git"), (top / ".git", f"{GITDIR}{admin}")):
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -869,13 +891,13 @@ def _is_of(admin: Path, spec: WorktreeSpec) -> bool:
 
 
 def _link_of(admin: Path) -> Path:
-    """Return the ``.git`` file of the worktree with this git directory."""
+    """Return the path of the ``.git`` file that the git directory ``admin`` belongs to."""
     text = _read(admin / "gitdir").rstrip("\n")
     return Path(os.path.normpath(admin / text)) if text else Path(os.devnull)
 
 
 def _links_to(link: Path, admin: Path) -> bool:
-    """Whether the ``.git`` file ``link`` names ``admin``."""
+    """Whether the ``.git`` file ``link`` refers to the git directory ``admin``."""
     tree = work_tree(link.parent)
     if tree is None or tree.top != link.parent:
         # Git may have been killed before the directory was a repository.
