@@ -25,6 +25,8 @@ _NONE: Final = timedelta()
 class PhaseTimes:
     """The time that a session has spent in each phase while an orchestrator was running.
 
+    The *current stay* is the time in the current phase since the session entered it.
+
     Attributes:
         spent: The time in each phase, by name, without the current stay.
         phase: The current phase; empty if no orchestrator runs, or if the session has ended.
@@ -66,7 +68,7 @@ class PhaseTimes:
 
 
 def blank_before(state: SessionState) -> SessionState:
-    """Return the state before the first event of a journal; it keeps only the pipeline."""
+    """Return the state before the first event of a journal, with the pipeline of ``state``."""
     return SessionState(phase=Phase.FAILED, pipeline=state.pipeline)
 
 

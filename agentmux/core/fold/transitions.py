@@ -244,9 +244,9 @@ def go_on(state: SessionState) -> SessionState:
 
 
 def schedule(state: SessionState) -> SessionState:
-    """Return the state in which the current group is the first one that is not done.
+    """Return the state in which the current group of sub-plans is the first that is not done.
 
-    All fields of the groups are updated, including the sub-plans to work on now.
+    All fields of the state about the groups are updated, including the sub-plans to work on now.
     """
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)

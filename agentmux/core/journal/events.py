@@ -154,7 +154,7 @@ class ResearchDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryDone(Signal):
-    """The first reviewer handed in ``summary.md``."""
+    """The seat that summarises the work, usually the first reviewer, handed in ``summary.md``."""
 
     kind: ClassVar[str] = "submit_summary"
     sha256: str = ""

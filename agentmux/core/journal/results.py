@@ -87,14 +87,14 @@ class BaseChecks:
     """The results of the required commands on the base, the commit that the session started from.
 
     Attributes:
-        path: The top-level directory of the worktree in which the commands run; it is removed when
-            they have ended.
+        path: The top-level directory of the worktree in which the commands run, which is removed
+            when they have ended; empty if there is no worktree.
         commit: The commit that is checked out there.
         steps: The setup steps of this worktree, as in `state.Setup`.
         made: Whether the worktree was created.
         done: How many of the steps have succeeded.
         checks: The results of the commands so far, by name.
-        finished: Whether all commands have ended, and the worktree was removed.
+        finished: Whether the run is over, and its worktree was removed.
         because: Why the commands could not be run; empty if they could.
     """
 

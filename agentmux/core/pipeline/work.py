@@ -41,9 +41,9 @@ class Work:
 def find_work(state: SessionState) -> tuple[Work, ...]:
     """Return the work to be done now.
 
-    If the setup is not finished, that is its next step. If it is, it is the work of agents, the
-    next command of the current check, and the next step or command on the base. Without a setup to
-    run, it is empty after the result is approved, and in a session that is done or has failed.
+    While the setup is not finished, this is only its next step. After that, it is the work of
+    agents, the next command of the current check, and the next setup step or command on the base;
+    there is none after the result is approved, or in a session that is done or has failed.
     """
     if is_setting_up(state):
         return _setup_work(state) if state.phase in pipeline_of(state) else ()

@@ -1,4 +1,4 @@
-"""Suggestions for a mistyped name of a command, agent, role, session or key."""
+"""Suggests the name that a mistyped name of a command, agent, role, session or key means."""
 
 from __future__ import annotations
 

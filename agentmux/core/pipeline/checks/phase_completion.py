@@ -91,14 +91,14 @@ def optional(
 
 
 def product_management(_: SessionState, artifacts: Artifacts) -> Completion:
-    """Check product management: complete if its marker ``done`` exists."""
+    """Return whether product management is complete: whether its marker ``done`` exists."""
     if artifacts.exists(PM_DONE):
         return _yes("the marker `done` exists", PM_DONE)
     return _no("the marker `done` is missing", PM_DONE)
 
 
 def completing(_state: SessionState, _artifacts: Artifacts) -> Completion:
-    """Check completing: artifacts never complete it, because the user decides."""
+    """Return that the last phase is not complete: no artifact completes it, only the user."""
     return _no("the user decides")
 
 

@@ -19,7 +19,7 @@ class MonitorCommand(Enum):
 
     NOTHING = "nothing"
     ASK = "ask"
-    """Ask what a second press of the key will do: call `console.ask` with the question."""
+    """Ask the user to confirm with a second press: call `console.ask` with a question."""
     APPROVE = "approve"
     CHANGE = "change"
     """Request changes; the request is the ``draft`` of the console before the key."""
@@ -66,8 +66,8 @@ class MonitorKey:
         keys: The keys; all of them do the same. Empty if the line is only for the help.
         shown: The keys as the help shows them.
         says: What they do, as the help shows it.
-        command: What they do.
-        when: When they work.
+        command: The command that they stand for.
+        when: The condition under which they work.
     """
 
     keys: tuple[Pressed, ...]
