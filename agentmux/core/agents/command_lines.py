@@ -121,7 +121,10 @@ def strategy_env(
     session_ref: str | None = None,
     checkpoint_dir: str | None = None,
 ) -> Mapping[str, str]:
-    """Return the environment variables that the registry entry and the strategy set for the agent.
+    """Return the environment variables that ``spec`` and ``strategy`` set for the agent.
+
+    The variables of ``spec`` come first; those of ``strategy`` override them. ``session_ref`` and
+    ``checkpoint_dir`` are as in `launch_argv`.
 
     Raises:
         ValueError: A variable needs a value that is None, or ``session_ref`` is not a valid id.

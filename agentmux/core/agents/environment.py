@@ -48,7 +48,10 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of an environment: the variables to set, and the names of those to remove."""
+    """A change of an environment: it sets the variables ``values`` and removes those in ``unset``.
+
+    ``unset`` contains names only.
+    """
 
     values: Mapping[str, str]
     unset: tuple[str, ...]

@@ -184,13 +184,19 @@ def command_in(spec: AgentSpec, text: str) -> str:
 
 
 def shows_limit_menu(spec: AgentSpec, text: str) -> bool:
-    """Whether a screen shows the menu of a usage limit that is closed by pressing Enter."""
+    """Whether a screen shows the menu of a usage limit that is closed by pressing Enter.
+
+    ``text`` is the screen of the agent ``spec`` as plain text.
+    """
     end = last_rows(text)
     return spec.limit_menu is not None and bool(re.search(spec.limit_menu, end, re.MULTILINE))
 
 
 def is_rejection(spec: AgentSpec, text: str) -> bool:
-    """Whether a screen contains the message that the agent does not know its conversation."""
+    """Whether a screen contains the message that the agent does not know its conversation.
+
+    ``text`` is the screen of the agent ``spec`` as plain text.
+    """
     return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
 
 

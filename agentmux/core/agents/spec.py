@@ -122,6 +122,7 @@ class Strategy:
     ``{checkpoint_dir}`` and ``{checkpoint}``; a value with spaces remains one argv word.
 
     Attributes:
+        kind: How AgentMux identifies the conversation.
         launch: Argv words that are added at a launch, not at a resume.
         resume: Argv words that are added at a resume, not at a launch.
         resume_first: Whether ``resume`` begins with a subcommand, which must come right after the
@@ -399,7 +400,9 @@ ANY_SCREEN: Final = "any"
 """The value of ``ready`` in the configuration that sets `AgentSpec.blind`; it is not a pattern."""
 
 Registry = Mapping[str, AgentSpec]
+"""The agent registry: maps the names of agents to their entries."""
 Commands = Mapping[str, tuple[str, ...]]
+"""The setting ``resume.commands``: maps base names of programs to the words that resume."""
 
 
 def typed_blind(spec: AgentSpec) -> AgentSpec:
