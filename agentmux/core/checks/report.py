@@ -11,6 +11,7 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
 
 NOTHING: Final = "nothing was verified: no command has checked the result"
+"""What the user is told about a session whose result no command has checked."""
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 
 
@@ -123,6 +124,9 @@ def _indent_lines(text: str) -> str:
 
 
 def question(names: Iterable[str], checks: Mapping[str, CheckResult]) -> str:
-    """Return the question to the user about the commands ``names``, which could not run."""
+    """Return the question to the user about the commands ``names``, which could not run.
+
+    ``checks`` has the results of the check's commands by name.
+    """
     told = "; ".join(check_words(name, checks[name]) for name in names)
     return f"checks could not run: {told}"

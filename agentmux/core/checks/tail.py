@@ -11,7 +11,9 @@ KEEP_BYTES: Final = 64_000
 """How many bytes at the end of a command's output are stored in the folder of its launch."""
 
 LINES_MAX: Final = 60
+"""How many lines `tail` returns at most."""
 CHARS_MAX: Final = 4_000
+"""How many characters `tail` returns at most."""
 _LINE_MAX: Final = 300
 
 # ECMA-48: control sequences, strings such as titles and links, and other escapes.
