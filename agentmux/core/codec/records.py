@@ -15,6 +15,7 @@ from agentmux.core.codec.frozen import MISSING, DataclassInstance, fields
 from agentmux.errors import DataError
 
 Json = Mapping[str, object]
+"""A JSON object, as parsed."""
 R = TypeVar("R", bound=DataclassInstance)
 
 
