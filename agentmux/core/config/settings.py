@@ -251,7 +251,12 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyRule:
-    """A rule of the setting ``notify``: occasions ``on`` which a person is notified, and where."""
+    """A rule of the setting ``notify``.
+
+    Attributes:
+        on: The occasions on which a person is notified.
+        to: The addresses to which the notification is sent.
+    """
 
     on: tuple[Occasion, ...] = tuple(Occasion)
     to: tuple[Address, ...]
@@ -283,6 +288,7 @@ class Settings:
     """All settings, already checked.
 
     Attributes:
+        defaults: The agent, model and pipeline that apply unless something else is set.
         roles: The settings of roles by name; a missing role has the defaults of `RoleSettings`.
         agents: Entries that override or extend the agent registry, as checked plain values for
             ``agent_registry.load_registry``.

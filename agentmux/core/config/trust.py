@@ -103,12 +103,12 @@ def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def prompt_part(role: str, text: str) -> Part:
-    """Return the part for the text that a project adds to the prompts of ``role``."""
+    """Return the part for ``text``, which a project adds to the prompts of ``role``."""
     return Part(path=(PROMPTS, role), value=text)
 
 
 def pipeline_part(name: str, texts: Mapping[str, str]) -> Part:
-    """Return the part for a pipeline of the project.
+    """Return the part for the project's pipeline ``name``.
 
     ``texts`` maps the names of the pipeline's files to their contents.
     """
