@@ -172,6 +172,7 @@ ResumeChoice: TypeAlias = Native | Fresh
 # -- the guards ----------------------------------------------------------------------------------
 
 GuardCheck: TypeAlias = Callable[[ResumeRecord, ResumeFacts], str | None]
+"""A function that returns why a guard does not hold, for people; None if it holds."""
 
 
 def _first(checks: tuple[GuardCheck, ...], record: ResumeRecord, facts: ResumeFacts) -> str | None:
@@ -372,6 +373,7 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
     (Guard.AGE, _age),
     (Guard.HEALTH, _health),
 )
+"""The guards with their checks, in the order in which they are checked."""
 
 
 def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoice:

@@ -35,6 +35,7 @@ class ResumeRecord:
         env: The environment variables that determine which conversation is found, such as a config
             home.
         host: The name of the host on which the agent ran.
+        boot: The boot id of that host at the time, which changes when it restarts; or empty.
         cwd: The real path of the directory that the agent ran in.
         home: The path of the agent's config home, or empty.
         runtime: The agent's program; see `runtime.encode_runtime`.
@@ -45,6 +46,7 @@ class ResumeRecord:
         place: The work of the seat's last launch, by an agent or a person: ``phase``, ``cycle``,
             ``iteration`` and ``subplan``. Empty in a record of 0.1.0; its ``epoch`` says the same.
         handed_in: Whether that launch has handed in its work; absent from a record of 0.1.0.
+        policy: The setting ``resume.policy`` at the launch; empty if it was not set.
         reached: How many of AgentMux's prompts are known to have arrived in the conversation.
         captured_at: When this was recorded (UTC, ISO 8601).
         unsure: Whether the agent may have switched to another conversation without reporting its
