@@ -176,7 +176,7 @@ class RecordExit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChoice:
-    """Record what the user chose in a pane that waits for a choice before it starts an agent."""
+    """Record the user's ``choice`` in a pane that waits for it before it starts an agent."""
 
     seat: str
     launch: str
@@ -247,9 +247,9 @@ class MakeCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeStep:
-    """Perform a step of the delivery after the commit, such as ``merge``.
+    """Perform ``step`` of the delivery after the commit, such as ``merge``.
 
-    If the step was performed already, before a crash, only record it. ``approval`` is the id of the
+    If it was performed already, before a crash, only record it. ``approval`` is the id of the
     approval.
     """
 

@@ -42,9 +42,9 @@ _PROMPTED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """How far a session has come; `reason_to_save` says which changes of it save the work tree.
+    """How far a session has come; a change of this may be a reason to save the work tree.
 
-    ``subplans`` are the indices of the completed sub-plans.
+    ``subplans`` are the indices of the completed sub-plans. See `reason_to_save`.
     """
 
     phase: str
@@ -172,9 +172,10 @@ _NONE: Final = "the session has no work-tree checkpoint"
 
 
 def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCheckpoint:
-    """Return the checkpoint that a user means by ``name``, the number of one or a phase.
+    """Return the checkpoint that a user means by ``name``.
 
-    The name of a phase means the last checkpoint that was taken at the end of that phase.
+    ``name`` is the number of a checkpoint, or the name of a phase, which means the last checkpoint
+    at the end of that phase.
 
     Raises:
         NotFoundError: There is no such checkpoint.
