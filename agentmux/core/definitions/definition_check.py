@@ -27,11 +27,13 @@ from agentmux.core.definitions.located import PROBLEMS_MAX, Located, Problem
 from agentmux.core.definitions.rules import PhaseEntry, Surroundings, compare
 
 PHASES_MAX: Final = 40
+"""How many phases a definition may have."""
 BYTES_MAX: Final = 16_000
 """The longest definition, in bytes of JSON; it is stored in the session's journal and state."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 and `_`"
+"""The rule for names of phases, for messages."""
 _PIPELINE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _PIPELINE_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 and `-`"
 _FOLDER = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")

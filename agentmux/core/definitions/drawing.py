@@ -16,6 +16,7 @@ from agentmux.core.definitions.definition import (
 from agentmux.core.definitions.kind_forms import FORMS
 
 WIDTH: Final = 80
+"""The largest width of a drawing, in columns."""
 
 _ENDS: Final = {
     Result.COMMIT: "a commit of what you approved",

@@ -76,3 +76,4 @@ FORMS: Final[Mapping[Kind, KindForm]] = {
     Kind.FIX: KindForm(words=_work, has_one_role=True, begins="a small change: one coder makes it"),
     Kind.COMPLETE: KindForm(words=_complete),
 }
+"""The rules and texts for each kind of phase."""

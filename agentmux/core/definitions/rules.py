@@ -107,6 +107,7 @@ def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tupl
 # -- one phase: what is wrong, and the key at which ---------------------------------------------
 
 Found = Iterator[tuple[str, str]]
+"""Violations in one phase: the key of the phase, and a description."""
 
 
 def _name(each: PhaseEntry, _: Surroundings) -> Found:
@@ -198,6 +199,7 @@ _EACH: Final[tuple[Callable[[PhaseEntry, Surroundings], Found], ...]] = (
 # -- all phases: the line, and what is wrong there ----------------------------------------------
 
 Placed = Iterator[tuple[int, str]]
+"""Violations among all phases: the line in the file, and a description."""
 
 
 def _different(phases: Phases, _: int) -> Placed:

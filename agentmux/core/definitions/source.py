@@ -16,6 +16,7 @@ from agentmux.core.definitions.rules import Surroundings
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 and `-`"
+"""The rule for names of pipelines, for messages."""
 
 
 class Origin(StrEnum):
