@@ -17,6 +17,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import Fields, Shape, spell
 
 VERSION: Final = 2
+"""The version of the formats of ``plan.yaml`` and ``execution_plan.yaml``."""
 
 _PLAN_FIELDS = (
     "version", "plan_overview", "needs_design", "needs_docs", "doc_files", "groups", "subplans",
@@ -116,12 +117,13 @@ class ExecutionPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subplan:
-    """The part of a plan that one coder carries out. The texts are Markdown.
+    """The part of a plan that one coder carries out.
 
     Attributes:
         index: The number of the sub-plan in the plan, from 1.
-        owned_files: The files that only this sub-plan may change, as normalised paths relative to
-            the project. A directory stands for all files in it.
+        owned_files: The files that the sub-plan changes, as normalised paths relative to the
+            project. A directory stands for all files in it. Sub-plans of a parallel group own no
+            file in common.
         dependencies: What the sub-plan depends on: indices of other sub-plans as text, or free
             text.
         isolation_rationale: Why the sub-plan can be carried out on its own; may be empty.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 HIDDEN: Final = "[hidden]"
+"""The text that replaces a secret value."""
 _LINE: Final = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?P<name>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.+?)[ \t]*$",
     re.MULTILINE,
