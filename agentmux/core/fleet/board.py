@@ -22,6 +22,7 @@ COLOURS: Final[Mapping[str, Colour]] = {
     "done": Colour.GREEN,
     "moved": Colour.DIM,
 }
+"""The colours of features by status; other statuses have none."""
 SHORT_ID: Final = 8
 """How many characters of a feature's id are shown."""
 DRAINING: Final = (
