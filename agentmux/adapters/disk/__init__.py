@@ -1,1 +1,1 @@
-"""Files of sessions, written durably and under locks. `adapters/config` reads configurations."""
+"""Durable files, locks and deletion. What is in one session's folder is in `disk/session`."""

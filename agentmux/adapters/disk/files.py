@@ -43,7 +43,7 @@ _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
     """Write ``data`` to ``path`` durably and atomically.
 
-    A link at ``path`` is replaced, not followed. ``mode`` is the new file's permissions.
+    A link at ``path`` is replaced, not followed. ``mode`` is the permissions of the new file.
 
     Raises:
         DataError: The write failed. The old file is unchanged, unless only the flush of the
@@ -60,10 +60,10 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
 
 
 def write_over(path: Path, data: bytes) -> None:
-    """Overwrite an existing file in place with ``data``, padded with blanks to the file's old size.
+    """Overwrite an existing file in place, padding ``data`` with blanks to the file's old size.
 
-    It needs no free disk space, but is not durable, and a reader may see half of it: for files
-    whose loss does no harm.
+    It needs no free disk space, but is not durable, and a reader may see a half-written file. Use
+    it only for files whose loss does no harm.
 
     Raises:
         DataError: The file does not exist, is not regular, or is smaller than ``data``.
@@ -80,7 +80,9 @@ def write_over(path: Path, data: bytes) -> None:
 
 
 def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
-    """Make sure that ``path`` contains ``data``, durably; make missing directories. Safe to repeat.
+    """Make sure that ``path`` durably contains ``data``; create missing directories.
+
+    It is safe to repeat.
 
     Args:
         keep: If ``path`` has other content, first rename that file to a free name (``-2``,
@@ -103,9 +105,9 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
 def move(source: Path, target: Path) -> Path | None:
     """Rename ``source`` to ``target``, never over another file; safe to repeat.
 
-    A missing source counts as moved before. A directory is merged into an existing one. If another
-    file has the target's name, the moved one gets ``-2``, ``-3``, … before its extension; if that
-    file has the same content, the source is only removed.
+    If the source is missing, it counts as already moved. A directory is merged into an existing
+    one. If another file has the target's name, the moved one gets ``-2``, ``-3``, … before its
+    extension; if that file has the same content, the source is only removed.
 
     Returns:
         The new path; None if there was nothing to move.
@@ -171,12 +173,12 @@ def make_dir(path: Path) -> None:
 
 
 def inside(root: Path, path: str, *, whole: bool = False) -> Path:
-    """Return ``root / path`` for writing; refuse if a folder below ``root`` on the way is a link.
+    """Return ``root / path``, which is to be written, if no folder below ``root`` on it is a link.
 
     The last part of ``path`` may be a link, because a write replaces the link by renaming.
 
     Args:
-        whole: Refuse a link as the last part, too.
+        whole: Whether the last part must not be a link, either.
 
     Raises:
         DataError: A part is a link; the message names it.
@@ -190,7 +192,7 @@ def inside(root: Path, path: str, *, whole: bool = False) -> Path:
 
 
 def a_link(place: Path) -> DataError:
-    """Return the error for a link ``place``, which is not allowed in a session's directory."""
+    """Return the error for the link ``place``: a session's directory must not contain one there."""
     return DataError(
         f"`{place}` is a link, which is not allowed in a session's directory",
         hints=(f"replace it with what it points to: ls -l {shlex.quote(str(place))}",),
@@ -198,17 +200,17 @@ def a_link(place: Path) -> DataError:
 
 
 def move_away(path: Path) -> str:
-    """Return a hint with the command that renames the file at ``path`` to a name that is free."""
+    """Return a hint with a shell command that renames the file at ``path`` to a free name."""
     names = (f"{path}.old{number}" for number in ("", *range(2, 1000)))
     free = next((name for name in names if not os.path.lexists(name)), f"{path}.older")
     return f"move it away: mv {shlex.quote(str(path))} {shlex.quote(free)}"
 
 
 def append_only(path: Path) -> int:
-    """Open a file for appending, made if missing; return the descriptor. A link is not followed.
+    """Open a file for appending, and create it if it is missing; return the descriptor.
 
     Raises:
-        DataError: It is a link or not a regular file, or cannot be written.
+        DataError: The path is a link or not a regular file, or cannot be written.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if path.is_symlink():
@@ -224,7 +226,7 @@ def append_only(path: Path) -> int:
 def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
     """Remove the files below ``folder`` that match the glob ``pattern`` and are old enough.
 
-    ``older_than_s`` is the least age in seconds. A file that cannot be removed stays.
+    ``older_than_s`` is the minimum age in seconds. Files that cannot be removed stay.
     """
     newest = time.time() - older_than_s
     for path in folder.glob(pattern):
@@ -322,7 +324,7 @@ def end_of_lines(fd: int, size: int) -> int:
 def json_bytes(fields: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     r"""Encode ``fields`` as JSON in ASCII with sorted keys and a final ``\n``.
 
-    Equal fields give equal bytes. ``indent`` None writes a single line.
+    Equal fields give equal bytes. If ``indent`` is None, the result is a single line.
 
     Raises:
         ValueError: A number is NaN or infinite.
@@ -358,7 +360,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Turn an `OSError` of the ``with`` block, which writes ``path``, into a `DataError`."""
+    """Turn an `OSError` in the ``with`` block, which writes ``path``, into a `DataError`."""
     try:
         yield
     except OSError as error:
@@ -375,7 +377,7 @@ def unreadable(path: Path | str, error: OSError) -> DataError:
 
 
 def sync(fd: int) -> None:
-    """Flush a file to the disk, also out of the drive's own cache where the system can do that."""
+    """Flush a file to the disk and, where the system allows it, out of the drive's own cache."""
     if sys.platform == "darwin":
         # On macOS fsync leaves the data in the drive's cache: man 2 fsync.
         with suppress(OSError):
@@ -402,7 +404,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def temporary(folder: Path) -> Path:
-    """Return a new path in ``folder`` with a random name that `sweep` recognises."""
+    """Return a new path in ``folder`` with a random name, by which `sweep` finds it."""
     return folder / f".tmp-{os.urandom(8).hex()}"
 
 
@@ -540,10 +542,7 @@ def is_read_only(folder: Path) -> bool:
 
 
 def unwritable(path: Path, error: OSError) -> DataError:
-    """Return the `DataError` for a file that cannot be written.
-
-    Its hint suits the cause in ``error``.
-    """
+    """Return the `DataError` for a file that cannot be written; its hint suits the cause."""
     reason = reason_of(error)
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"

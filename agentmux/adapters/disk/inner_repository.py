@@ -1,7 +1,7 @@
-"""The empty git repository in the folder of a project's sessions.
+"""The empty git repository in a project's sessions folder.
 
-``git clean -fdx`` spares an untracked folder that is a repository of its own.
-`adapters/git/clean_protection.py` says when the folder may be one.
+``git clean -fdx`` spares an untracked folder that is itself a repository.
+`adapters/git/clean_protection.py` decides when the repository is created.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _FOLDERS: Final = ("info", "objects", "refs")
 
 
 def has_repository(sessions: Path) -> bool:
-    """Return whether anything has the repository's name in the folder of the sessions."""
+    """Return whether the sessions folder contains anything with the repository's name, ``.git``."""
     return os.path.lexists(sessions / NAME)
 
 
 def make_repository(sessions: Path) -> None:
-    """Make the repository under a temporary name, then rename it.
+    """Create the repository under a temporary name, then rename it to ``.git``.
 
     Raises:
-        DataError: A folder cannot be made.
+        DataError: A folder cannot be created.
         OSError: A file cannot be written, or the name is taken.
     """
     folder = sessions / f"{layout.MAKING}{new_id()}"
@@ -55,9 +55,9 @@ def make_repository(sessions: Path) -> None:
 
 
 def remove_repository(sessions: Path) -> None:
-    """Remove the repository, if it is the one that `make_repository` made.
+    """Remove the repository in the sessions folder if `make_repository` created it.
 
-    It is renamed first: half of one would look like a whole one, and protect nothing.
+    It is renamed first: half of a repository would look like a whole one, but protect nothing.
     """
     description = files.read_limited(sessions / NAME / "description", 1 << 12)
     if description == _DESCRIPTION.encode():

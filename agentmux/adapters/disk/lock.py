@@ -1,7 +1,7 @@
-"""The locks of a session and of a work tree: kernel locks, which end with their holder.
+"""The locks of a session and of a work tree: kernel locks, which end with their holder's process.
 
-A lock file is never removed, since a second process could then lock a new one. Beside it lies a
-note of who holds the lock. The note may be out of date: only the lock counts.
+A lock file is never removed, because a second process could then lock a new one. Beside it is a
+note that names the holder. The note may be out of date: only the lock counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class _NotedLock:
-    """A lock file and the note beside it; use one object per process. Not locked at first."""
+    """A lock file and the note beside it. A new object holds no lock.
+
+    Use one object per process.
+    """
 
     def __init__(
         self,
@@ -42,8 +45,10 @@ class _NotedLock:
         Args:
             path: The lock file.
             note: The file of the note.
-            blocked: Returns the error for a lock that another process holds, from the note.
-            about: Fields of every note. One with other values was copied here, and is ignored.
+            blocked: Makes the error for a lock that another process holds; gets the content of the
+                note.
+            about: Fields that every note must have. A note with other values was copied here, and
+                is ignored.
         """
         self._path = path
         self._about = about or {}
@@ -82,8 +87,8 @@ class _NotedLock:
     def release(self, *, keep_note: bool = False) -> None:
         """Release the lock and remove the note; do nothing if this object does not hold the lock.
 
-        The lock file stays; so does the note, if ``keep_note``. A note that cannot be removed is no
-        error, since the caller is ending and has more to release.
+        The lock file stays; with ``keep_note``, the note stays, too. It is not an error if the note
+        cannot be removed, because the caller is ending and has more to release.
         """
         if self._lock is None:
             return
@@ -112,7 +117,7 @@ class _NotedLock:
         return os.fstat(self._witness).st_nlink == 0
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the note of the last holder; None without a readable one."""
+        """Return the content of the note about the last holder; None if there is no valid note."""
         data = files.read_limited(self._note, _HOLDER_MAX)
         try:
             note = files.json_fields(data) if data is not None else None
@@ -125,8 +130,8 @@ class _NotedLock:
     def is_held(self) -> bool:
         """Return whether any process holds the lock now; this creates no file.
 
-        The check takes the lock for a moment, so that the first attempt of an `acquire` may fail:
-        give that call a timeout of a second.
+        The check takes the lock for a moment, so an `acquire` at the same time may fail at its
+        first attempt: give `acquire` a timeout of a second.
 
         Raises:
             DataError: The lock file exists but cannot be opened.
@@ -190,7 +195,7 @@ class _NotedLock:
 
 
 class SessionLock(_NotedLock):
-    """The lock of one session's directory."""
+    """The lock on one session's directory."""
 
     def __init__(self, folder: Path) -> None:
         def make_error(note: Mapping[str, Any]) -> BlockedError:
@@ -204,7 +209,7 @@ class SessionLock(_NotedLock):
 
 
 class WorkTreeLock(_NotedLock):
-    """The lock of one work tree.
+    """The lock on one work tree, in which only one session at a time may work.
 
     Attributes:
         top: The top of the work tree.
@@ -237,7 +242,7 @@ class WorkTreeLock(_NotedLock):
             files.replace(self._note, files.json_bytes({**holder, **self._about}))
 
     def forget(self, path: str) -> None:
-        """Remove the note if it names the session at ``path``; ignores errors."""
+        """Remove the note if it names the session at ``path``; errors are ignored."""
         if (self.holder() or {}).get("path") == path:
             with suppress(AgentmuxError, OSError):
                 files.remove(self._note)

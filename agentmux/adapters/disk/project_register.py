@@ -1,7 +1,7 @@
-"""The register of the projects in which this user has used AgentMux: one path a line.
+"""The list of projects in which this user has used AgentMux: a file with one path per line.
 
-Faces that show the sessions of all projects read it. It is a hint, no truth: a project that is gone
-stays in it, and one whose line could not be written comes with its next start or resume.
+Views of the sessions of all projects read it. It is only a hint: a project that was deleted stays
+in it, and one whose line could not be written is added at its next start or resume.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _MOST: Final = 1 << 20
 
 
 def known_projects(register: Path) -> tuple[Path, ...]:
-    """Return the projects in the register that still exist, in the order of their first use."""
+    """Return the listed projects that still exist, in the order of their first use."""
     data = files.read_limited(register, _MOST) or b""
     paths = (Path(os.fsdecode(line)) for line in dict.fromkeys(data.split(b"\n")) if line)
     return tuple(path for path in paths if path.is_absolute() and path.is_dir())
 
 
 def remember(register: Path, project: Path) -> None:
-    """Write a project into the register, unless it is there; a failure is not raised.
+    """Add a project to the list unless it is there already; never raises.
 
-    A path with a newline is left out.
+    A path with a newline is not added.
     """
     line = os.fsencode(project)
     held = (files.read_limited(register, _MOST) or b"").split(b"\n")

@@ -1,4 +1,4 @@
-"""Deletes whole folders, also where a program has made folders in them read-only (Go does)."""
+"""Deletes whole folders, even if a program (such as Go) has made folders in them read-only."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from agentmux.errors import DataError, reason_of
 
 
 def delete_tree(folder: Path) -> None:
-    """Delete a folder with all that is in it; one that is gone already is no error.
+    """Delete a folder and everything in it; do nothing if it does not exist.
 
-    Folders in it that may not be written are made writable. No link is followed. If something
-    cannot be deleted, everything else is all the same; another call goes on from there.
+    Read-only folders in it are made writable. No link is followed. If something cannot be deleted,
+    everything else is deleted nevertheless, and another call can continue.
 
     Raises:
-        DataError: Something cannot be deleted; it is named.
+        DataError: Something cannot be deleted; the error names it.
     """
     left = _try_delete(folder)
     if left and any(isinstance(error, PermissionError) for _, error in left):
@@ -35,7 +35,10 @@ def delete_tree(folder: Path) -> None:
 
 
 def _try_delete(folder: Path) -> list[tuple[Path, OSError]]:
-    """Delete what can be deleted; return what could not, deepest first, and why."""
+    """Delete what can be deleted.
+
+    Return the paths that could not, deepest first, and the errors.
+    """
     left: list[tuple[Path, OSError]] = []
 
     def note(_: object, path: str, found: object) -> None:
@@ -49,7 +52,7 @@ def _try_delete(folder: Path) -> list[tuple[Path, OSError]]:
 
 
 def _make_writable(folder: Path) -> None:
-    """Let the user list and change each folder in ``folder``, as far as they own it."""
+    """Give the user full permissions on the folders below ``folder``, as far as they own them."""
     _open_up(folder)
     for top, folders, _ in os.walk(folder):
         for name in folders:  # each is listed after this

@@ -1,4 +1,4 @@
-"""Temporary folders that do not outlive their process, whichever of its threads uses them."""
+"""Temporary folders that are deleted at the latest when the process ends."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _FOLDERS: Final[set[Path]] = set()
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """Make a private temporary folder whose name begins with ``prefix``; delete it at the end.
+    """Create a private temporary folder for the ``with`` block; its name begins with ``prefix``.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     import tempfile
 
@@ -30,6 +30,9 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 
 
 def delete_scratch_folders() -> None:
-    """Delete the folders that are in use: the process is about to end, with its threads."""
+    """Delete all folders of `scratch_folder` that are in use.
+
+    Call it right before the process exits.
+    """
     for folder in tuple(_FOLDERS):
         shutil.rmtree(folder, ignore_errors=True)

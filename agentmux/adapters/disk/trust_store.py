@@ -1,7 +1,7 @@
-"""The user's trust in a project: a private file below ``$XDG_STATE_HOME/agentmux/trust``.
+"""Records which parts of a project the user trusts, in ``$XDG_STATE_HOME/agentmux/trust``.
 
-The file belongs to the project's real path, so a copy of the project is not trusted. Of the trusted
-parts it contains only hashes, since a configuration may be private.
+There is one private file per real path of a project, so a copy of the project is not trusted. It
+contains only hashes of the trusted parts, because a configuration may be private.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _MOST: Final = 1 << 20
 
 
 class TrustStore:
-    """The record of the user's trust in one project; its file is made by `write`, not before."""
+    """The record of the user's trust in one project; only `write` creates its file."""
 
     def __init__(self, folder: Path, project: Path) -> None:
-        """Take the folder with the files of all projects, and the real path of this project."""
+        """Use the record of the project with the real path ``project`` in ``folder``."""
         self._project = os.fsencode(project).decode(errors="backslashreplace")
         name = sha256(os.fsencode(project)).hexdigest()[:32]
         self.path = folder / f"{name}.json"
 
     def read(self) -> dict[str, str]:
-        """Return the digests of the trusted parts, by key; empty without a readable file."""
+        """Return the hashes of the trusted parts, by key; empty if there is no valid record."""
         data = files.read_limited(self.path, _MOST)
         try:
             fields = files.json_fields(data or b"")
@@ -41,7 +41,7 @@ class TrustStore:
         return {key: digest for key, digest in parts.items() if isinstance(digest, str)}
 
     def write(self, parts: Mapping[str, str]) -> None:
-        """Record exactly these parts (digests by key) as trusted, and no others.
+        """Record exactly these parts (hashes by key) as trusted; others are no longer trusted.
 
         Raises:
             DataError: The file cannot be written; the old record stays.
@@ -51,5 +51,5 @@ class TrustStore:
         files.replace(self.path, files.json_bytes(fields))
 
     def forget(self) -> bool:
-        """Remove the record, so that nothing is trusted any more; return whether there was one."""
+        """Remove the record, so that nothing is trusted; return whether there was one."""
         return files.remove(self.path)

@@ -1,1 +1,1 @@
-"""The files of a session, and those of an exported one."""
+"""Files in one session's folder, and exported sessions. Durable writes: `adapters/disk`."""

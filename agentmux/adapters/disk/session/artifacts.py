@@ -1,4 +1,4 @@
-"""Read the artifacts in the phase folders, all at once, as `Artifacts`.
+"""Reads all artifacts in a session's phase folders, as `Artifacts`.
 
 No link is followed, no pipe blocks, and no file is read beyond its size limit. A file that is not
 regular, is too large or does not parse counts as missing, and `Artifacts.problems` says why. A file
@@ -47,7 +47,7 @@ YAML_MAX: Final = 1 << 20
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
     """Read the artifacts of the session in the folder ``session``.
 
-    Files that an unfinished move in ``state`` is to take to the folder ``history`` are left out.
+    Files that an unfinished move in ``state`` will take to the folder ``history`` are left out.
 
     Raises:
         DataError: The system does not let us read one of the files.
@@ -123,7 +123,7 @@ class _ArtifactReader:
             return None
 
     def _results(self) -> dict[str, str]:
-        """Return the outcome in each ``results.yaml``, by path."""
+        """Return the outcome in each valid ``results.yaml``, by its path."""
         outcomes: dict[str, str] = {}
         phases = self._pipeline.of_kind(*LOOKING)
         for path in (f"{each.folder}/{RESULTS}" for each in phases):
@@ -192,10 +192,10 @@ class _ArtifactReader:
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield path and reviewer's role of each file found that has the name of a review.
+        """Yield path and reviewer's role of each existing file that is named like a review.
 
-        ``nominated`` are the roles that are nominated. If one role alone reviews in a phase, its
-        review may also have the name ``review.yaml``.
+        ``nominated`` are the nominated roles. If only one role reviews in a phase, its review may
+        also have the name ``review.yaml``.
         """
         roles = {
             f"{each.folder}/{name}": role

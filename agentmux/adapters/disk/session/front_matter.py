@@ -1,4 +1,4 @@
-"""Read the front matter of an ``architecture.md``; the usual form needs no YAML parser."""
+"""Reads the front matter of an ``architecture.md``; the usual form needs no YAML parser."""
 
 from __future__ import annotations
 

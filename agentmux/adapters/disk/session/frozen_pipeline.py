@@ -1,4 +1,4 @@
-"""The pipeline of a session whose state and journal are lost: it is among its frozen files."""
+"""Recovers a session's pipeline from its frozen files if its state and journal are lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MAX: Final = 1 << 18
 
 
 def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
-    """Return the state with the pipeline that was frozen last, its files and commands of checks.
+    """Return the state with the most recently frozen pipeline, its files and its check commands.
 
-    The state itself if nothing was frozen: then it is `feature`. A file that is not what its name
-    says is passed over.
+    If nothing was frozen, the state is returned unchanged: its pipeline is then `feature`. Files
+    whose content does not match their name are skipped.
 
     Args:
-        state: A state of which only its artifacts are known.
+        state: A state of which only the artifacts are known.
         session: The session's directory.
     """
     for name, data in _newest(session / layout.PIPELINE):
@@ -45,7 +45,7 @@ def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
 
 
 def _newest(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and contents of the frozen files that are intact, newest first."""
+    """Yield the names and contents of the intact frozen files, newest first."""
     try:
         paths = sorted(folder.iterdir(), key=lambda each: each.lstat().st_mtime_ns, reverse=True)
     except OSError:

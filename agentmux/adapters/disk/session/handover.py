@@ -1,7 +1,7 @@
-"""What a command passes to the orchestrator that it starts, and what it gets back.
+"""Passes data between a command and the orchestrator that it starts.
 
-It passes its environment, in a private file. It gets one report, through a named pipe: whether the
-orchestrator has started.
+The command passes its environment, in a private file. It gets one report, through a named pipe:
+whether the orchestrator has started.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _STEP_S: Final = 0.5
 
 
 class ReadyPipe:
-    """The named pipe in a session's directory, on which a command waits for the orchestrator.
+    """The named pipe in a session's directory through which a command waits for the orchestrator.
 
     The pipe's name contains the command's pid: while that process lives, the session counts as
     starting (`session_folders.starters`). The command holds a kernel lock on the directory, so that
-    only one command at a time starts an orchestrator; any other pipe there was left by a killed
+    only one command at a time starts an orchestrator; any other pipe in it was left by a killed
     command.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        """Make the pipe in ``folder``, and a private file with ``environ`` for the orchestrator.
+        """Create the pipe in ``folder``, and a private file with ``environ`` for the orchestrator.
 
-        The environment may contain secret keys. So it goes into a file, which is removed when it is
-        read, and not into a program's arguments, which everybody can see.
+        The environment may contain secret keys. So it is passed in a file, which is removed when it
+        is read, and not as a program's arguments, which every user can see.
 
         Raises:
             BlockedError: Another command is starting an orchestrator (reason ``locked``).
@@ -146,9 +146,9 @@ def _sweep(folder: Path) -> None:
 
 
 def take_environment(path: Path) -> dict[str, str] | None:
-    """Return the environment that the command with the pipe ``path`` left, and remove its file.
+    """Return the environment that the command with the pipe ``path`` passed, and remove its file.
 
-    The result is None if there is no such file.
+    None if there is no such file.
     """
     try:
         text = _beside(path).read_text("ascii")
@@ -160,10 +160,15 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 
 def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -> None:
-    """Leave the environment of the command that approves, for the session in ``folder``.
+    """Store the environment of the command that approved, for the orchestrator of the session.
 
     The file is private, and is removed when it is read. If nobody reads it, the next orchestrator
     removes it (`files.sweep`).
+
+    Args:
+        folder: The session's directory.
+        approval: The id of the approval, by which `take_approvers` finds the environment.
+        environ: The environment.
 
     Raises:
         DataError: The directory cannot be written.
@@ -176,9 +181,9 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
 
 
 def take_approvers(folder: Path, approval: str) -> dict[str, str] | None:
-    """Return the environment of the command that approved, and remove its file.
+    """Return the environment that `leave_environment` stored for an approval, and remove its file.
 
-    The result is None if there is no such file.
+    None if there is no such file, or if it is not valid.
     """
     path = _of_approval(folder, approval)
     data = files.read_limited(path, _ENVIRONMENT_MAX)
@@ -207,7 +212,7 @@ def _beside(path: Path) -> Path:
 def report(path: Path, data: bytes) -> None:
     """Send ``data`` to the command that waits on the pipe ``path``.
 
-    Do nothing if none waits any more.
+    Do nothing if none is waiting.
     """
     with suppress(OSError):
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

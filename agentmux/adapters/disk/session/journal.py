@@ -1,4 +1,4 @@
-"""The journal of a session: a file to which lines are only added, each a JSON object.
+"""The journal of a session: an append-only file with one JSON object per line.
 
 A line counts once its newline is written. Bytes after the last newline belong to an append that
 never finished: readers ignore them, and the next writer moves them to a file of their own. Offsets
@@ -23,12 +23,12 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError, reason_of
 
 LINE_MAX: Final = 8 << 20
-"""The most bytes of a line, with its newline. A user's request of 1 MB must fit into a line, and
-JSON may need six bytes for each of its bytes."""
+"""The size limit of a line with its newline, in bytes. A user's request of 1 MB must fit into a
+line, and JSON may need six bytes for each of its bytes."""
 
 LOCK_WAIT_S: Final = 10.0
-"""How long to wait for the journal's lock. Writers hold it for milliseconds: after this time,
-its holder was probably stopped (SIGSTOP)."""
+"""Seconds to wait for the journal's lock. Writers hold it for milliseconds: after this time, its
+holder was probably stopped (SIGSTOP)."""
 
 _POLL_S: Final = 0.002
 _CHUNK: Final = 1 << 18
@@ -42,8 +42,8 @@ class JournalLine:
     Attributes:
         start: The offset of its first byte.
         end: The offset after its newline.
-        raw: The line without its newline. If the line is longer than `LINE_MAX`, only its
-            beginning, which `parse_line` rejects.
+        raw: The line without its newline. If the line is longer than `LINE_MAX`, this is only
+            its beginning, which `parse_line` rejects.
     """
 
     start: int
@@ -147,8 +147,8 @@ class FileJournal:
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
         """Lock the journal against all other writers while the ``with`` block runs.
 
-        Keep it locked for milliseconds only. Do not call it again inside the block: it would wait
-        for itself.
+        Keep it locked for milliseconds only. Do not call this again inside the block: the call
+        would wait for itself.
 
         Raises:
             DataError: There is no journal, or it cannot be opened for writing.
@@ -163,10 +163,12 @@ class FileJournal:
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Lock the journal and append one line, durably.
 
-        Errors are those of `exclusive` and `HeldJournal.append`.
-
         Returns:
             The offset of the line's first byte, and the offset after its newline.
+
+        Raises:
+            DataError: The journal is missing or cannot be written, or the line is too long.
+            BlockedError: Another process kept the journal locked for `LOCK_WAIT_S`.
         """
         with self.exclusive() as held:
             return held.append(fields)
@@ -207,14 +209,14 @@ class FileJournal:
 
 
 class HeldJournal:
-    """A journal that this process has locked; from `FileJournal.exclusive`."""
+    """A journal that this process has locked; `FileJournal.exclusive` provides it."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self._path = path
         self._fd = fd
 
     def read(self, offset: int = 0) -> Tail:
-        """Return the content after ``offset``, once all of it is on the disk.
+        """Flush the journal to the disk, then return its content after ``offset``.
 
         Raises:
             DataError: The journal is shorter than ``offset``, has no line end there, or cannot be

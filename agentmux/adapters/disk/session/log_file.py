@@ -1,4 +1,4 @@
-"""Read a log that another process writes: its last lines, then new ones."""
+"""Reads a log that another process writes: its last lines, then the lines added since."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentmux.adapters.disk import files
 
 _CHUNK: Final = 1 << 16
 _MOST: Final = 64 << 20
-"""`LogFile.last` looks for its lines in at most this many bytes at the end."""
+"""The maximum number of bytes, at the file's end, in which `LogFile.last` looks for lines."""
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -44,7 +44,7 @@ class LogFile:
     def more(self) -> list[str]:
         """Return the complete lines added since the last call of `last` or `more`.
 
-        If the file has become shorter, it was truncated: return all of its lines.
+        If the file has become shorter, it was truncated: all of its lines are returned.
 
         Raises:
             DataError: The system does not let us read the file.

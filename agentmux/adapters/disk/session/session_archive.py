@@ -1,4 +1,4 @@
-"""The file of an exported session: a tar file that is written whole, and read as hostile input."""
+"""The file of an exported session: a tar file, written atomically and read as untrusted input."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, Recursi
 
 
 def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    """Return the files of a session that come along, and those that would and cannot."""
+    """Return the session's files to export, and the paths of files that cannot be exported."""
     packed_files: list[Member] = []
     left: list[str] = []
     for path in _list_files(home):
@@ -51,7 +51,7 @@ def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
 
 
 def _list_files(home: Path) -> Iterator[str]:
-    """Yield what is in the folders of a session that come along, and the files beside them."""
+    """Yield the paths of the session's files that an export considers, relative to ``home``."""
     for top in sorted(home.iterdir()):
         name = top.name
         if not top.is_dir() or top.is_symlink():
@@ -69,12 +69,12 @@ def _list_files(home: Path) -> Iterator[str]:
 
 
 def of_bytes(path: str, data: bytes) -> Member:
-    """Return the member of a file with this content."""
+    """Return the archive member for a file ``path`` with the content ``data``."""
     return Member(path=path, size=len(data), sha256=sha256(data).hexdigest())
 
 
 def bundle_digest(bundle: Path) -> tuple[str, int]:
-    """Return the SHA-256 of a file, in hex, and its size."""
+    """Return the SHA-256 of a file, in hex, and its size in bytes."""
     digest, size = sha256(), 0
     with bundle.open("rb") as file:
         while piece := file.read(_PIECE):
@@ -84,15 +84,16 @@ def bundle_digest(bundle: Path) -> tuple[str, int]:
 
 
 def journal(events: Iterable[Event]) -> bytes:
-    """Return the content of a journal with these events."""
+    """Return the content of a journal file with these events."""
     return b"".join(encode_line(encode(each, VERSION)) for each in events)
 
 
 def require_free(target: Path, *, force: bool) -> None:
-    """Check that a file may be written there.
+    """Check that the file ``target`` may be written.
 
     Raises:
-        UsageError: There is a file, and no ``force``; or there is no such directory.
+        UsageError: A file exists and ``force`` is false, or the target is a directory, or its
+            parent directory does not exist.
     """
     if not target.parent.is_dir():
         raise UsageError(f"there is no directory {target.parent}")
@@ -101,14 +102,26 @@ def require_free(target: Path, *, force: bool) -> None:
 
 
 def write(target: Path, packed: Packed, *, force: bool) -> str:
-    """Write a file whole, read it again, and only then give it its name; return its digest."""
+    """Write the archive to a temporary file, verify it, and rename it to ``target``.
+
+    Return its digest. The digest is the SHA-256 of the manifest, in hex.
+
+    Args:
+        target: The file to write.
+        packed: The content.
+        force: Whether to replace an existing file.
+
+    Raises:
+        UsageError: ``target`` is not free; see `require_free`.
+        DataError: The file cannot be written, or a file of the session changed meanwhile.
+    """
     require_free(target, force=force)
     part = target.with_name(f".{target.name}.{os.urandom(8).hex()}{_PART}")
     with files.explain_errors(target), ExitStack() as undo:
         fd = os.open(part, _CREATE, files.FILE_MODE)
         undo.callback(_drop, part)
         with os.fdopen(fd, "r+b") as file:
-            fcntl.flock(fd, fcntl.LOCK_EX)  # tells it from one that a killed export has left
+            fcntl.flock(fd, fcntl.LOCK_EX)  # a file that a killed export left has no lock
             _fill(file, packed)
             file.flush()
             files.sync(fd)
@@ -134,7 +147,7 @@ def _drop(part: Path) -> None:
 
 
 def sweep(target: Path) -> None:
-    """Remove what killed exports to this file have left beside it."""
+    """Remove the temporary files that killed exports to ``target`` left beside it."""
     for path in target.parent.glob(f".{glob.escape(target.name)}.*{_PART}"):
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -183,7 +196,7 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 
 
 def drop(path: Path) -> None:
-    """Remove a file that was only needed for a moment."""
+    """Remove a temporary file."""
     files.remove(path)
 
 
@@ -192,7 +205,12 @@ def drop(path: Path) -> None:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[OpenArchive]:
-    """Open the file of an exported session for a ``with`` block."""
+    """Open an exported session for a ``with`` block.
+
+    Raises:
+        NotFoundError: There is no such file.
+        DataError: The file cannot be read, or does not begin with a valid manifest.
+    """
     try:
         fd = os.open(path, _READ)
     except (FileNotFoundError, NotADirectoryError):
@@ -209,13 +227,18 @@ def open_archive(path: Path) -> Iterator[OpenArchive]:
 
 
 class OpenArchive:
-    """An exported session's file that is open."""
+    """An exported session whose file is open.
+
+    Attributes:
+        manifest: The list of its members.
+        digest: The SHA-256 of the manifest, in hex.
+    """
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
-        """Read the manifest at the beginning.
+        """Read the manifest at the beginning of ``file``; ``path`` is its name in errors.
 
         Raises:
-            DataError: It is not there, is wrong, or is of a newer version.
+            DataError: The manifest is missing, is not valid, or is from a newer version.
         """
         self._path = path
         self._file = file
@@ -299,7 +322,7 @@ class OpenArchive:
             yield entry.name, self._read(content, entry.size)
 
     def _each(self) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-        """Yield each entry with its content; refuse all that is no plain file.
+        """Yield each entry with its content; only regular files are accepted.
 
         Raises:
             DataError: The file is not a tar file, is cut off, or has too many entries, links or

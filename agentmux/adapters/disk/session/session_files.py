@@ -39,12 +39,15 @@ from agentmux.ports.session.session_files import LaunchRecord
 _DIGEST_MAX: Final = 64 << 20
 
 _WRAPPER_S: Final = 60.0
-"""A temporary file of this age was left by a killed wrapper (the program in an agent's pane):
-writing a small file takes less time."""
+"""The age in seconds from which a temporary file counts as left by a killed wrapper (the program in
+an agent's pane): writing a small file takes less time."""
 
 
 class FileSession(FileSignals):
-    """The files of the session at ``path``, as a `ports.session.session_files.SessionFiles`."""
+    """The files of the session at ``path``.
+
+    Implements `ports.session.session_files.SessionFiles`.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -78,7 +81,7 @@ class FileSession(FileSignals):
         return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Return what a launch left in its folder: start, exit record, the user's choice."""
+        """Return what is recorded in a launch's folder: start, exit record, the user's choice."""
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
         stopped = os.path.lexists(folder / "stopped")
@@ -147,15 +150,14 @@ class FileSession(FileSignals):
     def discard(self) -> None:
         """Remove the directory of a session that never began.
 
-        Parent folders and ``.gitignore`` that `make` made are removed unless others use them.
-
-        What cannot be removed stays, without an error.
+        Parent folders and the ``.gitignore`` that `make` created are removed, too, unless they are
+        in use. What cannot be removed stays, without an error.
         """
         shutil.rmtree(self._path, ignore_errors=True)
         self._discard_around()
 
     def _discard_around(self) -> None:
-        """Remove what `make` and `protect_from_clean` made around it, unless others use that."""
+        """Remove the parent folders and files that `make` created, unless they are in use."""
         ours = {IGNORE, inner_repository.NAME}
         with suppress(OSError):
             for path in reversed(self._made_around):
@@ -183,15 +185,16 @@ class FileSession(FileSignals):
     def set_aside_corrupt_state(self, now: datetime) -> None:
         """Rename ``state.json`` if it is corrupt, so that the next `save` does not overwrite it.
 
-        ``now`` is put into the new name.
+        ``now`` becomes part of the new name.
         """
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
         """Replace the journal of a session from an older version by one with ``events``.
 
-        Save and return the state that follows from them; its revision is the one after that of the
-        old ``state``. The old journal is kept under another name (``tool_events.imported-…``).
+        The state that follows from the events is saved and returned; its revision is one more than
+        that of the old ``state``. The old journal is kept under another name
+        (``tool_events.imported-…``).
         """
         path = self.journal.path
         if self.journal.exists():
@@ -205,7 +208,7 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write the file ``implied``, which follows from an event, durably.
+        """Write the file ``implied``, which an event implies, durably.
 
         Do nothing if the file has its content already, or if it has a ``copy_of`` and exists.
         """

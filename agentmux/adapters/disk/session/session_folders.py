@@ -1,4 +1,4 @@
-"""The directories of sessions: finding them, reading their state quickly, removing them.
+"""The directories of sessions: finds them, reads their state quickly, renames and deletes them.
 
 A quick read accepts only a valid, complete file. Otherwise it returns None or an empty mapping, and
 the caller must read the session in full with `session_files`.
@@ -24,33 +24,34 @@ from agentmux.core.names import layout
 from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20
-"""The most bytes of a state file for a quick read; a larger one is read in full."""
+"""The size limit of a state file for a quick read, in bytes; a larger one is read in full."""
 
 RUNTIME_MAX: Final = 1 << 20
 STARTING_S: Final = 180.0
-"""How long a session may count as starting. A command that waits for an orchestrator gives up
-long before: tmux has half a minute to make the session, and the orchestrator another."""
+"""Seconds for which a session may count as starting. A command that waits for an orchestrator gives
+up long before: tmux has half a minute to create the session, and the orchestrator another."""
 
 BEGIN_WAIT_S: Final = 10.0
-"""How long a start waits for another start in the same project, which takes at most a second."""
+"""Seconds that a start waits for another start in the same project, which takes at most a second.
+"""
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
 IGNORE: Final = ".gitignore"
 IGNORED: Final = b"*\n"
-"""The name and the content of the file that hides the sessions from git."""
+"""The content of the file `IGNORE`, which hides the sessions from git."""
 
 _OURS: Final = frozenset({IGNORE, inner_repository.NAME, layout.TREE_LOCK, layout.TREE_LOCK_HOLDER})
-"""What we make beside the sessions in their folder."""
+"""The files that AgentMux creates beside the sessions in their folder."""
 
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """Return the names of the sessions in ``folder``: directories with a state or a journal.
+    """Return the names of the sessions in ``folder``, in no particular order.
 
-    They are in no order. A missing folder has no sessions.
+    A session is a directory with a state or a journal. A missing folder has no sessions.
 
     Raises:
         DataError: The system does not let us read the folder.
@@ -69,19 +70,20 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 def is_session(path: str | Path) -> bool:
-    """Return whether there is a state or a journal in a directory."""
+    """Return whether a directory contains a state or a journal."""
     return any(os.path.lexists(f"{path}/{name}") for name in _SIGNS)
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:
-    """Return the directories in ``folder`` that `bury` renamed and that were not fully deleted."""
+    """Return the directories in ``folder`` that `bury` renamed and that are not fully deleted."""
     return tuple(sorted(folder.glob(f"{BURIED}*")))
 
 
 def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
-    """Return the directories in ``folder`` that a killed start left; ``now_s`` is in Unix time.
+    """Return the directories in ``folder`` that a killed start left behind.
 
-    A start takes seconds; what is younger than `STARTING_S` may still be made.
+    A start takes seconds; directories younger than `STARTING_S` may still be in use. ``now_s`` is
+    the current Unix time.
     """
     paths = []
     for path in sorted(folder.glob(f"{layout.MAKING}*")):
@@ -92,10 +94,7 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
 
 
 def glance(path: Path) -> Mapping[str, Any] | None:
-    """Return the fields of the session's ``state.json``.
-
-    The result is None if the session must be read in full.
-    """
+    """Return the fields of the session's ``state.json``; None if it must be read in full."""
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or not has_phase(fields):
         return None
@@ -107,8 +106,8 @@ def glance(path: Path) -> Mapping[str, Any] | None:
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
     """Return whether the journal is at least as long as the offset in ``fields`` says.
 
-    ``fields`` are those of ``state.json``. If they name no journal, the session is from an
-    older version, and the result is True.
+    ``fields`` are those of ``state.json``. If they name no journal, an older version wrote them,
+    and the result is True.
     """
     offset = fields.get("applied_offset", 0)
     if not fields.get("journal_id"):
@@ -121,9 +120,9 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 
 def runtime(path: Path) -> Mapping[str, Any]:
-    """Return the content of ``runtime_state.json``, as the session's orchestrator wrote it last.
+    """Return the content of ``runtime_state.json``, which the session's orchestrator writes.
 
-    The result is empty if the file is not readable. If the file system has become read-only, the
+    It is empty if the file cannot be read. If the file system has become read-only, the
     orchestrator cannot report that, so this function adds a sentence about it as ``problem``.
     """
     noted = _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
@@ -136,7 +135,7 @@ def runtime(path: Path) -> Mapping[str, Any]:
 def starters(path: Path) -> tuple[tuple[int, int], ...]:
     """Return pid and start time of each command that is starting an orchestrator for this session.
 
-    A command that was killed while it did so is included: check whether the process is alive. If
+    A command that was killed meanwhile is included: check whether the process is alive. If
     the session's directory has not changed for `STARTING_S` seconds, there are none.
     """
     with suppress(OSError):
@@ -148,9 +147,9 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
 
 @contextmanager
 def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[None]:
-    """Lock the project's directory during the ``with`` block, so that sessions begin one by one.
+    """Lock the project's directory during the ``with`` block: one session starts at a time.
 
-    On a file system without locks this does nothing.
+    On a file system without locks, it does nothing.
 
     Raises:
         BlockedError: Another process kept the directory locked for ``wait_s`` seconds.
@@ -201,13 +200,13 @@ def bury(path: Path) -> Path:
 
 
 def leave(folder: Path) -> bool:
-    """Remove the sessions' directory, and ``.agentmux/`` around it, where they hold nothing else.
+    """Remove the sessions folder and ``.agentmux/`` around it, as far as nothing else is in them.
 
-    ``folder`` is ``.agentmux/.sessions``. What we made there, beside sessions, counts as nothing; a
-    file of the user keeps both. Nobody may make a session there meanwhile (`one_at_a_time`).
+    ``folder`` is ``.agentmux/.sessions``. Files that AgentMux creates beside sessions are removed;
+    any other file keeps both folders. No session may be created there meanwhile (`one_at_a_time`).
 
     Returns:
-        Whether ``.agentmux/`` is removed.
+        Whether ``.agentmux/`` was removed.
     """
     with suppress(OSError):
         items = frozenset(os.listdir(folder))
@@ -222,10 +221,10 @@ def leave(folder: Path) -> bool:
 
 
 def delete(buried: Path) -> None:
-    """Delete a directory that `bury` has renamed; one that is gone already is no error.
+    """Delete a directory that `bury` renamed; do nothing if it does not exist.
 
     Raises:
-        DataError: Something in it cannot be deleted; another call continues from there.
+        DataError: Something in it cannot be deleted; another call can continue.
         ValueError: The directory does not have a name from `bury`.
     """
     if not buried.name.startswith(BURIED):

@@ -1,4 +1,4 @@
-"""The traces of unfinished sessions, a file each in ``$XDG_STATE_HOME/agentmux/sessions``."""
+"""Traces of unfinished sessions: one file per session in ``$XDG_STATE_HOME/agentmux/sessions``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TraceFolder:
     """The folder of the traces; implements `ports.session.session_traces.SessionTraces`."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder, which `keep` makes."""
+        """Use ``folder``, which `keep` creates if it is missing."""
         self._folder = folder
 
     def keep(self, trace: SessionTrace) -> None:

@@ -1,7 +1,7 @@
-"""What a signal needs: read a session's directory and append to its journal, under one lock.
+"""Reads a session's directory and appends signals to its journal, under one lock.
 
-`session_files.FileSession` adds the rest. This module is separate so that ``agentmux submit`` does
-not import more than it needs.
+`session_files.FileSession` adds the other operations. This module is separate so that ``agentmux
+submit`` imports no more than it needs.
 """
 
 from __future__ import annotations
@@ -42,18 +42,21 @@ from agentmux.errors import DataError, NotFoundError
 FROZEN_MAX: Final = 1 << 18
 """The size limit of one frozen file in bytes."""
 BLANK: Final = SessionState(phase=Phase.FAILED)
-"""The state before the first event: events of a journal are applied to it."""
+"""The state before the first event, to which the events of a journal are applied."""
 
 _FEATURE_MAX: Final = 1 << 20
 
 
 def lines_version(loaded: LoadedSession) -> int:
-    """Return the version of the lines that the session's orchestrator reads, if it has one."""
+    """Return the version of journal lines that the session's orchestrator can read."""
     return OLDER_VERSION if loaded.older else VERSION
 
 
 class FileTransaction:
-    """A session while its journal is locked, as a `ports.session.session_files.Transaction`."""
+    """A session while its journal is locked.
+
+    Implements `ports.session.session_files.Transaction`.
+    """
 
     def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
         self._held = held
@@ -70,7 +73,7 @@ class FileTransaction:
 
 
 class FileSignals:
-    """Those files of the session at ``path`` that a signal needs.
+    """The files that a signal needs, of the session at ``path``.
 
     Implements `ports.session.session_files.SignalFiles`.
     """
@@ -112,8 +115,8 @@ class FileSignals:
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
         """Parse one YAML document strictly.
 
-        Return its value, and for each problem a sentence, with its line where known. The value is
-        None if there are problems.
+        Return its value and a sentence for each problem, with the line number if it is known. The
+        value is None if there are problems.
         """
         from agentmux.adapters.yaml.documents import load_yaml
 
@@ -195,7 +198,7 @@ class FileSignals:
         return decode_state(given, where=where, fix_requested=asked), known
 
     def _asks_for_fix(self, state: SessionState) -> bool:
-        """Return whether a file of a session without a record asks for a fix, or did."""
+        """Return whether a file requests a fix, or did, in a session that does not record it."""
         places = (fix_request(state), kept_fix_request(state))
         return any(self.read_artifact(path, TEXT_MAX)[0] for path in places)
 
@@ -252,9 +255,9 @@ class FileSignals:
         )
 
     def _lies(self, path: str, state: SessionState) -> bool:
-        """Return whether the session's file ``path`` exists, in its place or archived.
+        """Return whether the session's file ``path`` exists, in its place or already archived.
 
-        Archived: one of the unfinished moves in ``state`` has put it into the history.
+        Archived means that an unfinished move in ``state`` has put it into the history.
         """
         moved = (f"{each.to}/{path}" for each in state.pending_archive if each.takes(path))
         return any(os.path.lexists(self._path / place) for place in (path, *moved))
@@ -264,7 +267,7 @@ class FileSignals:
     ) -> LoadedSession:
         """Load a session of an older version.
 
-        Without an offset in ``fields``, the cursor file says up to where the journal was applied.
+        If ``fields`` has no offset, the cursor file tells how far the journal was applied.
 
         Args:
             state: The state from ``fields``.

@@ -1,4 +1,4 @@
-"""``state.json``, its backup and the cursor file.
+"""Reads and writes ``state.json``, its backup and the cursor file.
 
 Reading never writes. After a kill at any moment ``state.json`` is either the old or the new state,
 and ``state.json.bak`` is a valid earlier one.
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SIZE_MAX: Final = 16 << 20
-"""The size limit of a state or cursor file in bytes, twice that of a line of the journal; a larger
-file counts as corrupt."""
+"""The size limit of a state or cursor file in bytes, twice that of a journal line; a larger file
+counts as corrupt."""
 
 
 StateSource = Literal["state.json", "backup", "none"]
@@ -33,7 +33,7 @@ class LoadedState:
     """The content of ``state.json``, or of its backup.
 
     Attributes:
-        fields: All fields, also unknown ones; None if neither file can be used.
+        fields: All fields, including unknown ones; None if neither file can be used.
         source: The file that was used.
         problem: Why ``state.json`` is corrupt, for people; None if it is valid or missing.
     """
@@ -45,7 +45,13 @@ class LoadedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """How far the journal was applied: offset in bytes, last event's id, the state's revision."""
+    """How far the journal has been applied to the state.
+
+    Attributes:
+        applied_offset: In bytes.
+        last_event_id: The id of the last applied event; None if there is none.
+        revision: The revision of the state.
+    """
 
     applied_offset: int
     last_event_id: str | None
@@ -86,7 +92,7 @@ class StateStore:
 
         Args:
             fields: The whole state, JSON-compatible.
-            after: The revision that the file must have now; None skips this check.
+            after: The revision that the present file must have; None skips this check.
 
         Raises:
             DataError: The state cannot be written; the old one stays.
@@ -185,7 +191,7 @@ class StateStore:
             return None
 
     def _keep_backup(self) -> None:
-        """Make ``state.json`` the backup, too, so that both names have a file at every moment."""
+        """Make ``state.json`` the backup as well; both names have a valid file at every moment."""
         temp = files.temporary(self.path.parent)
         with files.explain_errors(self._backup):
             try:
