@@ -688,7 +688,10 @@ class BaseMade(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseChecked(Fact):
-    """A required command has ended on the base; the attributes are as in `CheckDone`."""
+    """A required command has ended on the base.
+
+    The attributes are as in `CheckDone`.
+    """
 
     kind: ClassVar[str] = "base_checked"
     name: str
@@ -783,9 +786,10 @@ class RewindStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewound(Fact):
-    """The files of the work tree were rewound; the attributes are as in `RewindStarted`.
+    """The files of the work tree were rewound to a checkpoint.
 
-    The artifacts of ``phase``, and of the phases that depend on it, no longer count.
+    The artifacts of ``phase``, and of the phases that depend on it, no longer count. The attributes
+    are as in `RewindStarted`.
     """
 
     kind: ClassVar[str] = "rewound"

@@ -124,7 +124,7 @@ def press(
 def _press_once(
     console: Console, key: Pressed, command: MonitorCommand
 ) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key that needs no second press."""
+    """Return the console after a key that needs no second press, and the command to run."""
     still = console.reads is not MonitorCommand.APPROVE
     kept = Console(reads=console.reads, top=console.top) if still else Console()
     if command in READS:
