@@ -1,1 +1,1 @@
-"""What is approved, and where it goes: the preview, the commit and the steps after it."""
+"""Preview what an approval delivers, commit it, then merge, push or request it."""

@@ -1,1 +1,1 @@
-"""What a user is shown before an approval."""
+"""Look at a result before its approval: what it is, its digest, and what would be delivered."""

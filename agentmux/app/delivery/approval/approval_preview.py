@@ -1,4 +1,4 @@
-"""What a user is shown before an approval: what will be committed, and where the result goes."""
+"""The preview of an approval: what would be committed, and where the result would go."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _SHOWN: Final = 40
 def outcome_lines(
     world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
 ) -> Iterator[str]:
-    """Yield the lines that tell a user what an approval would do now, without the summary.
+    """Yield lines that tell the user what an approval would do now, without the summary.
 
-    They say the verdicts, the files that are committed, and where the result goes.
+    They contain the verdicts, the files to commit, and where the result goes.
 
     Args:
-        world: The world of the session, `with_workplace` in its work tree.
+        world: The world of the session's workplace (`with_workplace`).
         files: The session's directory.
-        state: Its state.
-        found: Its result, as `deliverable` returns it.
-        where: Where the result goes, as `destination` returns it.
+        state: The state of the session.
+        found: The session's result (`deliverable`).
+        where: Where the result goes (`destination`).
     """
     yield from verified_lines(state)
     if has_changed_since_checks(world, state, files):
@@ -72,11 +72,11 @@ def destination(
     """Return where the result goes, or why it could not go there now; empty if it stays.
 
     Args:
-        world: As for `outcome_lines`.
+        world: The world of the session's workplace (`with_workplace`).
         files: The session's directory.
-        state: Its state.
-        found: Its result, as `deliverable` returns it.
-        way: Where the result goes, as `way_of` returns it.
+        state: The state of the session.
+        found: The session's result (`deliverable`).
+        way: Where the result goes, as returned by `way_of`.
     """
     where = goes(world, state, way)
     if way == MERGE and found.held_by_base and not found.uncommitted:
@@ -92,13 +92,13 @@ def destination(
 
 
 def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the lines of the whole summary, rendered; none if there is no summary."""
+    """Yield the lines of the whole summary, rendered; nothing if there is no summary."""
     data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
     yield from render_markdown((data or b"").decode("utf-8", "replace"))
 
 
 def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the first lines of the summary, and where the rest is; none if there is no summary."""
+    """Yield the first lines of the summary, and where the rest is; nothing if there is none."""
     lines = list(summary_lines(files, state))
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:
@@ -108,7 +108,7 @@ def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:
 
 
 def verdict_lines(state: SessionState) -> Iterator[str]:
-    """Yield what each reviewer said, and which reviews or checks did not pass."""
+    """Yield the verdict of each reviewer, and which reviews or checks did not pass."""
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
         summary = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
@@ -120,7 +120,7 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
 
 
 def _nothing(found: Deliverable, where: str) -> Iterator[str]:
-    """Say why there is nothing to commit."""
+    """Yield why there is nothing to commit."""
     if not found.held_by_base:
         yield "nothing was changed: there is nothing to commit"
         return
@@ -146,7 +146,7 @@ def _files(
 def _stat(
     world: World, files: SessionFiles, state: SessionState, paths: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield how much each file changed; the names alone where git cannot say it."""
+    """Yield how much each file changed; only the file names if git cannot tell."""
     try:
         changes = changes_of(world, state, files.path)
         lines = changes.repository.stat(changes.range) if changes is not None else ()
@@ -161,7 +161,7 @@ def _stat(
 
 
 def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[str]:
-    """Say on which branch of its own the result is, and what is committed there already."""
+    """Yield on which branch the result is, and what is already committed there."""
     if is_on_no_branch(state):
         keep = command_to_keep(world, state)
         yield f"HEAD is detached: the commit will be on no branch; to keep it, afterwards: {keep}"

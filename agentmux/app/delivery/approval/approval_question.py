@@ -1,4 +1,4 @@
-"""What a person is asked before an approval, with all that they are shown for it."""
+"""The question that a person is asked before an approval, with the preview of the result."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalQuestion:
-    """The question whether to approve a result as it is now.
+    """The question whether to approve the result as it is now.
 
     Attributes:
-        does: What an approval does, after ``to``.
-        approval: The approval of what is shown.
+        does: What approving does, worded to follow "to" (for example "commit 2 files: …").
+        approval: The approval of the result that is shown.
         result: The result.
-        summary: The first lines of the preview to read first.
-        outcome: Its other lines.
+        summary: The first lines of the preview, with the summary.
+        outcome: The other lines of the preview.
     """
 
     does: str
@@ -57,19 +57,19 @@ class ApprovalQuestion:
 def approval_question(
     world: World, files: SessionFiles, state: SessionState, way: str | None = None
 ) -> ApprovalQuestion:
-    """Return the question for the result as it is now; it only reads, and takes as long as git.
+    """Return the question for the current result; only reads, and takes as long as git does.
 
     Args:
-        world: The world of the session, `with_workplace` in its work tree.
+        world: The world of the session's workplace (`with_workplace`).
         files: The session's directory.
-        state: Its state.
-        way: Where the result goes, as `way_of` returns it; None: as it says without a request.
+        state: The state of the session.
+        way: Where the result goes, as returned by `way_of`; None takes the configured way.
 
     Raises:
-        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
-            the like is in progress; the reason is ``head_moved``.
-        AgentmuxError: It cannot be known what an approval does.
-        OSError: There is no room for what git computes.
+        BlockedError: HEAD is not at the branch and commit where the session began, or a git
+            operation such as a merge is in progress; the error's reason is ``head_moved``.
+        AgentmuxError: It cannot be determined what an approval would do.
+        OSError: There is no disk space for what git computes.
     """
     way = way_of(world, state, "") if way is None else way
     hindrance = find_head_error(world, state, way)
@@ -89,7 +89,7 @@ def approval_question(
 def question_or_obstacle(
     world: World, files: SessionFiles, state: SessionState
 ) -> ApprovalQuestion | str:
-    """Return the question, or why the result cannot be approved now, in words."""
+    """Return the question; or, as text, why the result cannot be approved now."""
     try:
         return approval_question(world, files, state)
     except (AgentmuxError, OSError) as error:
@@ -97,13 +97,13 @@ def question_or_obstacle(
 
 
 def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, way: str) -> Approved:
-    """Return the approval of this result, and of no other.
+    """Return the approval of exactly this result.
 
     Args:
         files: The session's directory.
-        state: Its state.
-        found: Its result, as `deliverable` returned it for what the user is shown.
-        way: Where it goes, as `way_of` returns it.
+        state: The state of the session.
+        found: The result that the user is shown (`deliverable`).
+        way: Where the result goes, as returned by `way_of`.
     """
     return Approved(
         then=way,
@@ -124,7 +124,7 @@ def _outcome(
 
 
 def _doing(found: Deliverable, where: str) -> str:
-    """Return what an approval does, after ``to``."""
+    """Return what approving does, worded to follow "to"."""
     behind = (left_behind_label(each.subjects) for each in found.left_behind)
     without = "".join(f"; {label}" for label in (*map(left_out_label, found.left_out), *behind))
     then = f"; {where}" if where else ""

@@ -1,4 +1,4 @@
-"""The text of a request for changes that follows a merge with conflicts."""
+"""The text of a request for changes after a merge with conflicts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def has_conflict(state: SessionState) -> bool:
-    """Return whether the result could not be merged, so that a fix of that needs no text."""
+    """Return whether the merge failed with conflicts; then a request to fix them needs no text."""
     failure = failed_step(state)
     return failure is not None and failure[0] == MERGE and bool(failure[1].record.get("conflicts"))
 
 
 def with_conflicts(state: SessionState, text: str) -> str:
-    """Return what a coder has to do: ``text``, and the conflicts of a merge that failed.
+    """Return the task for a coder: ``text``, followed by the conflicts of the failed merge.
 
     Raises:
         UsageError: There is no text, and no conflict either.

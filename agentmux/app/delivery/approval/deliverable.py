@@ -1,4 +1,4 @@
-"""The result of a session as it is now: what an approval would commit, asked of git once."""
+"""The current result of a session: what an approval would commit, asked of git once."""
 
 from __future__ import annotations
 
@@ -33,24 +33,27 @@ _DIGEST_LENGTH = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deliverable:
-    """The result of a session as it is now.
+    """The current result of a session.
 
     Attributes:
         message: The message of the commit that an approval would make.
-        paths: The files of the result. In a worktree they include those that are committed already.
+        paths: The files of the result; in a worktree, including those that are already committed.
         uncommitted: The files that an approval would commit.
-        left_out: The folders, ending in ``/``, that a commit leaves out: they are repositories, and
-            were not there at the start.
-        base: The commit after which the changes are the session's own; None for none.
-        held_by_base: That the base has all commits of the worktree's branch, in words; else empty.
+        left_out: The folders, ending in ``/``, that a commit leaves out because they are
+            repositories that did not exist at the start.
+        base: The commit after which all changes are the session's own; None if it began without
+            one.
+        held_by_base: A sentence if the base branch has all commits of the session's branch; else
+            empty.
         made_already: The subjects of the commits that agents, or the user, have made in the
             worktree.
-        found_on: Where HEAD is, in words, if an approval first moves the worktree's branch there;
+        found_on: Where HEAD is, in words, if an approval first moves the session's branch there;
             else empty.
-        left_behind: The commits that were made in the worktree, and that its HEAD has left: the
-            result does not have them.
-        brings_back: Hash and subject of each commit that a merge would bring back into the base.
-        tree: Git's id of the files that a commit would have; empty where nothing is committed.
+        left_behind: The commits that were made in the worktree but are not in the history of its
+            HEAD; the result does not contain them.
+        brings_back: Hash and subject of each commit that a merge would bring back into the base
+            branch after somebody removed it there.
+        tree: Git's id of the files that a commit would have; empty if nothing is committed.
     """
 
     message: str
@@ -67,16 +70,16 @@ class Deliverable:
 
 
 def deliverable(world: World, state: SessionState) -> Deliverable:
-    """Ask git for the result as it is now; it only reads.
+    """Ask git for the current result of the session; only reads.
 
     Args:
-        world: The world of the session, `with_workplace` in its work tree.
-        state: Its state.
+        world: The world of the session's workplace (`with_workplace`).
+        state: The state of the session.
 
     Raises:
         GitError: Git refuses.
         MissingError: Git does not answer.
-        OSError: There is no room for what git computes.
+        OSError: There is no disk space for what git computes.
     """
     if not state.commits:
         return Deliverable(message=message(state))
@@ -103,9 +106,9 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
 
 
 def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
-    """Return the commits that were made in a session's worktree, and that its HEAD has left.
+    """Return the commits that were made in the session's worktree but that its HEAD has left.
 
-    A result without them is not what was made there, and may not be what was reviewed.
+    Without them, the result is not what was made there, and may not be what was reviewed.
     """
     began = state.options.base
     if not state.worktree or began is None or not state.commits:
@@ -120,7 +123,7 @@ def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
 def ways_along(
     world: World, state: SessionState, behind: Collection[LeftCommits]
 ) -> tuple[str, ...]:
-    """Return the hints to merge each end of the commits that were left into HEAD."""
+    """Return hints with the commands that merge the commits ``behind`` into HEAD."""
     git = f"git -C {shlex.quote(state.worktree or '')}"
     commands = (
         git_commands.merge(each.commit[:12], git=git, is_related=each.is_related) for each in behind
@@ -130,20 +133,20 @@ def ways_along(
 
 
 def digest_of(world: World, files: SessionFiles, state: SessionState) -> str:
-    """Return the `decision_digest` of the result as it is now; errors as from `deliverable`."""
+    """Return the `decision_digest` of the current result; raises the errors of `deliverable`."""
     return decision_digest(files, state, deliverable(world, state))
 
 
 def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable) -> str:
-    """Return the digest of what a user is shown before a decision.
+    """Return the digest of what the user is shown before a decision.
 
-    It is the same for the same files, message, verdicts, results of checks and summary in the same
-    phase of the same cycle, and another one as soon as one of them is another one.
+    It changes if, and only if, one of these changes: the files, the commit message, the verdicts,
+    the results of checks, the summary, the phase or the cycle.
 
     Args:
         files: The session's directory.
-        state: Its state.
-        found: Its result as it is now.
+        state: The state of the session.
+        found: The session's current result.
     """
     summary, _ = files.read_artifact(summary_path(state), TEXT_MAX)
     shown = {

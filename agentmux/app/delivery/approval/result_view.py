@@ -1,4 +1,4 @@
-"""What a user reads of a result: what the monitor shows for a decision, and every change."""
+"""What the monitor shows of a result that the user has to decide on, and the whole diff."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _UNCHANGED: Final = "nothing has changed"
 
 
 def result_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
-    """Return what the user decides on, as it is now.
+    """Return what the user has to decide on now.
 
-    It only reads, and takes as long as git does. What cannot be read is said in its place.
+    Only reads, and takes as long as git does. A part that cannot be read is replaced by the reason.
     """
     return ResultView(
         summary=tuple(summary_lines(files, state)),
@@ -38,7 +38,7 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
 
 
 def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
-    """Return the digest of the result as it is now; empty where it cannot be known."""
+    """Return the digest of the current result; empty if it cannot be determined."""
     try:
         return digest_of(world, files, state)
     except (AgentmuxError, OSError):
@@ -46,7 +46,7 @@ def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
 
 
 def every_change(world: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
-    """Return the lines of the diff of the session, or why there is none."""
+    """Return the lines of the session's diff, or a line that says why there is none."""
     try:
         changes = changes_of(world, state, files.path)
         lines = changes.repository.patch(changes.range) if changes is not None else ()

@@ -1,1 +1,1 @@
-"""The commit and the steps after it."""
+"""The steps of a delivery: the commit, and the merge, push or pull request after it."""

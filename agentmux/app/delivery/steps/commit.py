@@ -1,7 +1,7 @@
-"""Commit the approved result on the branch that the session began on.
+"""Commits the approved result on the branch from which the session began.
 
-An approval has one commit at most, even if the orchestrator is killed meanwhile. Files that
-had changes at the start are left out, unless the user included them.
+An approval makes one commit at most, even if the orchestrator is killed meanwhile. Files that had
+uncommitted changes at the start are left out, unless the user included them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMED: Final = 5
 
 
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the folders, ending in ``/``, that a commit leaves out: they are repositories.
+    """Return the folders, ending in ``/``, that a commit leaves out because they are repositories.
 
     Repositories that existed at the start belong to the user, and are not returned.
     """
@@ -44,10 +44,15 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def find_head_error(world: World, state: SessionState, way: str = "") -> GitError | None:
-    """Return why the result cannot be taken from the current HEAD, with hints; None where it can.
+    """Return why the result cannot be delivered from the current HEAD, with hints; else None.
 
-    A session that only looks at a branch must have left it as it is. ``way`` is where the result is
-    to go; empty: as the delivery says that was opened, or as configured.
+    If the session only reviews a branch, the error is that the branch or its files were changed.
+
+    Args:
+        world: The world of the session's workplace.
+        state: The state of the session.
+        way: Where the result is to go, for the hints; empty stands for the way of the delivery in
+            progress, else the configured one.
     """
     error = _find_moved_head(world, state)
     if error is None:
@@ -56,7 +61,7 @@ def find_head_error(world: World, state: SessionState, way: str = "") -> GitErro
 
 
 def _find_moved_head(world: World, state: SessionState) -> GitError | None:
-    """Return `find_head_error`, with the hints that lead to where the result can be taken."""
+    """Return the error of `find_head_error`, without the hint to approve again."""
     if state.reviewed is not None:
         return _find_review_changes(world, state)
     if not state.commits:
@@ -78,7 +83,7 @@ def _find_moved_head(world: World, state: SessionState) -> GitError | None:
 
 
 def _find_review_changes(world: World, state: SessionState) -> GitError | None:
-    """Return what was changed where a session was only to look; None for nothing."""
+    """Return the error that a session changed the branch it only reviews; None if it did not."""
     place = f"git -C {shlex.quote(state.worktree or '')}"
     head = world.repository.head()
     if head.commit != state.options.base:
@@ -105,7 +110,7 @@ def _find_review_changes(world: World, state: SessionState) -> GitError | None:
 def _made_before(world: World, state: SessionState) -> str | None:
     """Return the newest commit of this session in the checkout, under any approval; else None.
 
-    It was made, but could not be delivered; or the user has asked for changes since.
+    It was made, but could not be delivered; or the user has requested changes since.
     """
     approvals = state.signals
     if not approvals:
@@ -115,7 +120,7 @@ def _made_before(world: World, state: SessionState) -> str | None:
 
 
 def _left_branch(world: World, state: SessionState, head: Head) -> GitError | None:
-    """Return why the result of a worktree is not on its branch; None where it is.
+    """Return why the result of a worktree is not on the session's branch; None if it is.
 
     Agents, or the user, may have committed there.
     """
@@ -128,7 +133,7 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
 
 
 def _find_rewritten_history(world: World, state: SessionState) -> GitError | None:
-    """Return that a worktree's branch has another history than the session; None where not."""
+    """Return the error that the history of the session's branch was rewritten; else None."""
     if not state.worktree or not state.commits:
         return None
     branch, base = state.branch or "", state.options.base or ""
@@ -143,7 +148,7 @@ def _find_rewritten_history(world: World, state: SessionState) -> GitError | Non
 
 
 def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None:
-    """Return why the session's branch cannot be moved forward to HEAD; None where it can."""
+    """Return why the session's branch cannot be moved forward to HEAD; None if it can be."""
     branch, comparison = state.branch or "", compare_head(world, state, head)
     what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
     if comparison.is_gone or comparison.is_behind:
@@ -159,9 +164,9 @@ def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None
 
 
 def is_elsewhere(state: SessionState, head: Head) -> bool:
-    """Return whether an approval first moves the branch of a session's worktree forward to HEAD.
+    """Return whether an approval first has to move the session's branch forward to HEAD.
 
-    That is so where `find_head_error` finds nothing against it.
+    Valid if `find_head_error` finds no error.
     """
     return bool(state.commits and state.worktree) and head.branch != state.branch
 
@@ -187,7 +192,7 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
 
 
 def reason(error: AgentmuxError | OSError) -> str:
-    """Return why a commit was not made, and what to do about it."""
+    """Return why a commit was not made, and what to do about it, as one line."""
     failure = of_system(error) if isinstance(error, OSError) else error
     return "; ".join((failure.message, *failure.hints))
 
@@ -195,15 +200,15 @@ def reason(error: AgentmuxError | OSError) -> str:
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
     """Make the commit for the approval with the id ``approval``.
 
-    If an earlier process has made that commit already, it is adopted.
+    If an earlier process has already made that commit, it is adopted.
 
     Returns:
-        The commit's id (None where there was nothing to commit), and whether it was adopted.
+        The id of the commit (None if there was nothing to commit), and whether it was adopted.
 
     Raises:
-        IndexBusyError: The commit cannot be made or completed until the user's index is free.
+        IndexBusyError: Another git process has locked the user's index; try again when it is free.
         ResultChangedError: The files are not those that were approved.
-        GitError: The commit was not made: a hook, a missing identity, a moved HEAD.
+        GitError: The commit was not made, because of a hook, a missing identity or a moved HEAD.
         MissingError: Git is not installed, or git or a hook took too long.
         OSError: The disk is full, or git's folder cannot be written.
     """
@@ -238,11 +243,11 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
 def _on_its_branch(
     repository: Repository, state: SessionState, head: Head, paths: tuple[str, ...]
 ) -> Head:
-    """Move the branch of a worktree forward to HEAD, if that is elsewhere; return HEAD then.
+    """Move the session's branch forward to HEAD if HEAD is elsewhere; return the HEAD to use.
 
     Raises:
         ResultChangedError: The files are not those that were approved, and nothing was moved. If
-            there are ``paths``, this is known only for a HEAD elsewhere.
+            there are ``paths``, this is checked only for a HEAD elsewhere.
     """
     elsewhere, tree = is_elsewhere(state, head), state.approved_tree
     if (elsewhere or not paths) and tree not in {"", repository.result_tree(paths)}:
@@ -253,7 +258,7 @@ def _on_its_branch(
 def _adopt_commit(
     repository: Repository, state: SessionState, trailer: tuple[str, str]
 ) -> str | None:
-    """Return the id of the commit with this trailer, after updating the user's index to it.
+    """Return the id of the commit with this trailer, and update the user's index to it.
 
     None if there is no such commit.
     """

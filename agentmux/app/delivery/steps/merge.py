@@ -1,4 +1,4 @@
-"""The step `merge`: bring the result into the branch that the session's own branch began on."""
+"""The step `merge`: merge the result into the branch from which the session began."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _LOCK_WAIT_S: Final = 1.0
 
 
 def merge_base(state: SessionState) -> str:
-    """Return the branch that a merge would go into.
+    """Return the branch into which a merge would go.
 
     Raises:
-        GitError: There is none.
+        GitError: The session began on no branch, or works in the checkout, where nothing is merged.
     """
     if state.worktree and state.base is not None and state.base.branch:
         return state.base.branch
@@ -53,9 +53,10 @@ def merge_base(state: SessionState) -> str:
 
 
 def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the commits that a merge would bring, and that the base had when the session began.
+    """Return commits that a merge would bring back to the base branch, each as one line.
 
-    Somebody has taken them off the base since then: they are not the session's.
+    The base branch had them when the session began, and somebody has removed them since, so they
+    are not the session's work.
     """
     base, began = state.base, state.options.base
     if not state.worktree or state.continued or began is None or base is None or not base.branch:
@@ -66,10 +67,15 @@ def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
 def require_agreed(
     state: SessionState, back: Collection[str], agreed: Collection[str] = ()
 ) -> None:
-    """Check that a merge brings no commits back but those that its user has agreed to.
+    """Check that a merge brings back no commits other than those the user has agreed to.
+
+    Args:
+        state: The state of the session.
+        back: The commits that a merge would bring back (`brought_back`).
+        agreed: The commits that the user has agreed to bring back.
 
     Raises:
-        BlockedError: It would bring back others; the reason is ``base_rewritten``.
+        BlockedError: It would bring back others; the error's reason is ``base_rewritten``.
     """
     others = [each for each in back if not any(_is_same(each, other) for other in agreed)]
     if others:
@@ -85,16 +91,16 @@ def require_agreed(
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Return whether two lines, of which each begins with a short hash, name the same commit."""
+    """Return whether two lines that begin with short hashes name the same commit."""
     hashes = one.partition(" ")[0], other.partition(" ")[0]
     return max(hashes, key=len).startswith(min(hashes, key=len))
 
 
 class MergeStep:
-    """Merges without a work tree, or by a fast-forward in the one where the base is."""
+    """Merges without a work tree, or with a fast-forward in the checkout of the base branch."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Compute the merge, and return ``base``, its ``old`` commit and its ``new`` one."""
+        """Compute the merge; return ``base`` (the branch), its ``old`` and its ``new`` commit."""
         state, base = work.state, merge_base(work.state)
         require_agreed(state, brought_back(work.world, state), state.approved_back)
         merging = work.world.git.merging(work.environ)
@@ -112,7 +118,7 @@ class MergeStep:
         return {"base": plan.base, "old": plan.old, "new": plan.new}
 
     def take(self, work: StepWork, record: Record) -> Record:
-        """Move the base to the new commit."""
+        """Move the base branch to the new commit."""
         plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
         merging = work.world.git.merging(work.environ)
         if merging.is_merged(plan):
@@ -130,18 +136,18 @@ class MergeStep:
         return {}
 
     def describe_result(self, record: Record) -> str:
-        """Return where the result is now."""
+        """Return a phrase that says into which branch the result was merged."""
         return f"merged into {record['base']} ({record['new'][:12]})"
 
 
 def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxError | None:
-    """Return why the work tree, once committed, could not be merged now; None where it could.
+    """Return why the work tree, once committed, could not be merged now; None if it could be.
 
-    It changes nothing. The hints say what to do before an approval.
+    Changes nothing. The hints say what to do before an approval.
 
     Raises:
-        MissingError: Git or a tmux server does not answer, so that nobody can tell.
-        OSError: There is no room for what git computes.
+        MissingError: Git or a tmux server does not answer, so nobody can tell.
+        OSError: There is no disk space for what git computes.
     """
     base, merging = merge_base(state), world.git.merging(world.environment)
     try:
@@ -162,12 +168,12 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
 
 
 def _again(error: GitError, state: SessionState) -> GitError:
-    """Return the error about the checkout of the base, with how to approve after it."""
+    """Return the error about the checkout of the base branch, with the hint to approve again."""
     return GitError(error.message, hints=(*error.hints, approve_again(state, MERGE)))
 
 
 def _conflict(error: MergeConflictError, work: StepWork) -> StepError:
-    """Return the error with the way in which a coder resolves the conflict."""
+    """Return the error for a merge conflict, with the command that has a coder resolve it."""
     again = f"agentmux request-changes --from fixing --session {work.home.name}"
     hint = f"have a coder resolve it: {again}"
     record = {"base": merge_base(work.state), "conflicts": error.said}
@@ -176,10 +182,10 @@ def _conflict(error: MergeConflictError, work: StepWork) -> StepError:
 
 @contextmanager
 def _held(world: World, top: Path, home: Path) -> Iterator[None]:
-    """Keep sessions from working at ``top`` meanwhile.
+    """Return a context manager that keeps sessions from working at ``top``.
 
     Raises:
-        BlockedError: One works there, or has still to commit there.
+        BlockedError: A session works there, or still has to commit there.
     """
     taken = _find_merge_obstacle(world, top, home)
     if taken is not None:

@@ -1,4 +1,4 @@
-"""What was delivered, in a sentence that people read last."""
+"""What was delivered, in the last lines that people read of a session."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _ANY: Final = "REMOTE"
 LOST: Final = "its directory was deleted"
-"""The cause of the end of a session whose directory somebody deleted while it ran."""
+"""The cause of a session's end if somebody deleted its directory while it ran."""
 
 
 def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return what was delivered, and how to get it where it is only kept.
+    """Return lines that say what was delivered or, if it was only kept, how to get it.
 
     Args:
-        world: The world of the session, `with_workplace` in its work tree.
-        state: Its state.
+        world: The world of the session's workplace (`with_workplace`).
+        state: The state of the session.
     """
     commit = state.commit.commit if state.commit is not None else None
     if commit is None:
@@ -51,13 +51,16 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
-    """Name what the user put aside for a merge of this result, or of another one."""
+    """Return lines about what the user put aside for a merge of this result, or of another one."""
     base = state.base.branch if state.base is not None and state.worktree else None
     return world.git.merging(world.environment).ways_to_put_back(base) if base is not None else ()
 
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
-    """Say what a merge of the branch would bring back, and how to go without it; () for nothing."""
+    """Return lines about commits that a merge of the branch would bring back; empty if none.
+
+    They also say how to merge without these commits.
+    """
     back = brought_back(world, state)
     if not back:
         return ()
@@ -71,9 +74,9 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
     """Return one line about the end of a session, for somebody who was looking at it.
 
     Args:
-        state: Of the session.
-        name: Of the session, as commands take it.
-        cause: Why it ended, in words, unless it is done.
+        state: The state of the session.
+        name: The name of the session that commands accept.
+        cause: Why the session ended, in words; ignored if it is done.
     """
     if cause == LOST:
         return f"session {name} ended: {cause}; see what is left: agentmux status {name}"
@@ -86,7 +89,7 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
 
 
 def is_kept(state: SessionState) -> bool:
-    """Return whether the commit is on the session's own branch, and was taken nowhere else."""
+    """Return whether the result is committed on the session's own branch and went nowhere else."""
     has_commit = state.commit is not None and state.commit.commit is not None
     return has_commit and bool(state.worktree) and not _describe_steps(state)
 
@@ -101,9 +104,9 @@ def _describe_steps(state: SessionState) -> tuple[str, ...]:
 
 
 def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
-    """Return `ways_to_get` for those who only look at the session with this directory.
+    """Return `ways_to_get` for a viewer of the session whose directory is ``path``.
 
-    What cannot be told is said in place of the commands.
+    If the commands cannot be found, the returned line says why.
     """
     try:
         session_world = world()
@@ -113,9 +116,10 @@ def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
 
 
 def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the git commands that take further what was kept on the branch of a worktree.
+    """Return the git commands that merge or push a result kept on a worktree's branch.
 
-    Before them stand the lines about what a merge would bring back, and how to go without it.
+    The commands are the last line. Lines before it say which commits a merge would bring back, and
+    how to merge without them.
     """
     base = state.base.branch if state.base is not None else None
     branch, commit = state.branch or "", commit_without_branch(world, state)
@@ -124,10 +128,10 @@ def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def _remote(world: World, branch: str) -> str | None:
-    """Return, for people, the remote to which a branch of the project would be pushed.
+    """Return the remote to which a branch of the project would be pushed, for people.
 
-    It is ``REMOTE`` where git's configuration does not say which of several; None where the
-    repository has none, or git does not tell.
+    ``REMOTE`` if git's configuration does not say which of several; None if the repository has no
+    remote, or git does not answer.
     """
     try:
         return world.remotes(world.project, world.environment).target(branch)
@@ -138,7 +142,7 @@ def _remote(world: World, branch: str) -> str | None:
 
 
 def commit_without_branch(world: World, state: SessionState) -> str:
-    """Return the commit of a result whose branch does not exist any more; empty if it does."""
+    """Return the short hash of a result whose branch no longer exists; empty if it exists."""
     sha = state.commit.commit if state.commit is not None else None
     gone = sha is not None and world.repositories.is_branch_gone(world.project, state.branch or "")
     return (sha or "")[:12] if gone else ""

@@ -1,4 +1,4 @@
-"""The step `push`: bring the result to a remote, on the branch of the same name."""
+"""The step `push`: push the result to a remote, to the branch of the same name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def push_target(world: World, state: SessionState, environ: Mapping[str, str]) -
     """Return the remote to which the result would be pushed; only reads.
 
     Raises:
-        NoRemoteError: Git's configuration does not say so.
+        NoRemoteError: Git's configuration does not say which remote.
         GitError: The result is on no branch.
     """
     if not state.branch:
@@ -31,15 +31,15 @@ def push_target(world: World, state: SessionState, environ: Mapping[str, str]) -
 
 
 class PushStep:
-    """Pushes the commit to the branch of the session's name; never forced."""
+    """Pushes the commit to the branch of the session's name; never with force."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Return ``remote``, ``branch`` and ``commit``."""
+        """Return the ``remote``, the ``branch`` and the ``commit`` to push."""
         remote = push_target(work.world, work.state, work.environ)
         return {"remote": remote, "branch": work.state.branch or "", "commit": work.result}
 
     def take(self, work: StepWork, record: Record) -> Record:
-        """Push; pushing the same again changes nothing."""
+        """Push the commit; pushing the same commit again changes nothing."""
         remotes = work.world.remotes(work.world.tree, work.environ)
         try:
             remotes.push(record["remote"], record["branch"], record["commit"])
@@ -48,7 +48,7 @@ class PushStep:
         return {}
 
     def describe_result(self, record: Record) -> str:
-        """Return where the result is now."""
+        """Return a phrase that says to which remote and branch the result was pushed."""
         return f"pushed to {record['remote']}, branch {record['branch']}"
 
 

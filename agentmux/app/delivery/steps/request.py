@@ -1,4 +1,4 @@
-"""The step `request`: open a request for the branch that was pushed, or find the one that is."""
+"""The step `request`: open a pull or merge request for the pushed branch, or find the open one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SUMMARY_MAX: Final = 1_000_000
 def request_base(world: World, state: SessionState, remote: str) -> str:
     """Return the branch into which a request asks to merge.
 
-    That is the branch on which the session's own one began, else the main one of the remote.
+    That is the branch from which the session's branch was created, else the remote's main branch.
 
     Raises:
         UsageError: There is none, or it is the session's own branch.
@@ -47,14 +47,14 @@ def request_base(world: World, state: SessionState, remote: str) -> str:
 
 
 def request_target(world: World, state: SessionState, environ: Mapping[str, str]) -> Record:
-    """Return which request would be opened for a branch that was pushed; asks no forge.
+    """Return which request would be opened for the pushed branch; asks no forge.
 
     Returns:
-        ``forge``, ``host`` and ``repo`` that it is for, ``source``: the repository with the branch,
-        ``branch`` and ``base``.
+        The ``forge``, ``host`` and ``repo`` of the request; ``source``, the repository that has the
+        branch; ``branch`` and ``base``.
 
     Raises:
-        UsageError: There is none that could be.
+        UsageError: No request can be opened for this session's remotes and branches.
         ForgeError: The forge's program is not installed.
     """
     remote = push_target(world, state, environ)
@@ -78,10 +78,13 @@ def request_target(world: World, state: SessionState, environ: Mapping[str, str]
 
 
 class RequestStep:
-    """Opens a request by the forge's own program."""
+    """Opens a request with the forge's own command-line program."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Return which request to open: repository, source, branch, base, commit and title."""
+        """Return which request to open: repository, source, branch, base, commit and title.
+
+        If the session has a request already, also its number.
+        """
         state = work.state
         number = {} if state.request is None else {"number": str(state.request.number)}
         return {
@@ -107,7 +110,7 @@ class RequestStep:
         }
 
     def describe_result(self, record: Record) -> str:
-        """Return which request it is, and where."""
+        """Return a phrase with the kind, number and URL of the request."""
         verb = "updated" if record.get("adopted") == "yes" else "opened"
         return f"{verb} {record.get('kind', 'request')} #{record['number']}: {record['url']}"
 
@@ -119,10 +122,10 @@ def _place(record: Record, repo: str = "repo") -> RepoRef:
 def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
     """Return the open request from our repository at our commit; None if there is none.
 
-    One that somebody else opened for a branch of the same name does not count.
+    A request that somebody else opened for a branch of the same name does not count.
 
     Raises:
-        ForgeError: There is one from our repository, but it stays at another commit.
+        ForgeError: There is a request from our repository, but it stays at another commit.
     """
     place = _place(record)
     source = forge.identity(_place(record, "source")).casefold()
@@ -164,7 +167,7 @@ def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
 
 
 def _closes(forge: Forge, state: SessionState, record: Record) -> str:
-    """Return the issue as a request in this repository names it; empty for none."""
+    """Return the issue as a request in this repository refers to it; empty if there is none."""
     spec = forge.specs[record["forge"]]
     issue = None if state.issue is None else read_url(spec, spec.issue_url, state.issue.url)
     if issue is None or issue[0].host != record["host"]:
@@ -200,6 +203,6 @@ def _open_request(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest
 
 
 def _secrets(work: StepWork) -> frozenset[str]:
-    """Return the values that must not be published: of ``.env`` files, and of the environment."""
+    """Return the values that must not be published, from ``.env`` files and the environment."""
     secrets = work.world.secrets(work.world.tree) | work.world.secrets(work.world.project)
     return secrets | frozenset(secrets_of(work.environ))

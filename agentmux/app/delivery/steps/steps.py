@@ -1,4 +1,4 @@
-"""The table of the steps after the commit. A new step also needs a way in `core` that has it."""
+"""The table of the steps after the commit. A new step also needs a way in `core` that uses it."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ TAKEN_BY: Final[Mapping[str, Step]] = {
     PUSH: PushStep(),
     REQUEST: RequestStep(),
 }
-"""What takes each step of `core.pipeline.delivery.STEPS`, except the commit."""
+"""The object that performs each step of `core.pipeline.delivery.STEPS`, except the commit."""

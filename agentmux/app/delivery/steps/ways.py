@@ -1,4 +1,4 @@
-"""Where an approval takes the result: what was asked for, what is configured, what is possible."""
+"""Decides where an approval takes the result: by flag, by configuration, by what is possible."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False) -> str:
-    """Return where the result goes; only reads.
+    """Return where the result goes: ``keep``, ``merge``, ``push`` or ``pr``; only reads.
 
     Args:
         world: The outside world, with the settings.
         state: The state of the session.
-        asked: What a flag of the command says; empty for what is configured.
-        alone: Whether no person approves: then a project's file does not count.
+        asked: The way given by a flag of the command; empty takes the configured one.
+        alone: Whether no person approves; then a setting in the project's file does not count.
 
     Raises:
         UsageError: The result cannot go there.
-        MissingError: A program that it needs is not installed.
+        MissingError: A program that is needed is not installed.
     """
     completion = world.settings.completion
     configured = completion.then_alone if alone else completion.then
@@ -50,9 +50,9 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
 
 
 def possible_ways(world: World, state: SessionState) -> Iterator[tuple[str, str]]:
-    """Yield where the result can go, each with a sentence for people as `goes` returns it.
+    """Yield each way that the result can go, with a sentence for people (`goes`).
 
-    It only reads; a way that cannot be gone now for a reason of its own is left out.
+    Only reads; leaves out ways that are not possible now.
     """
     for way in (KEEP, MERGE, PUSH, PR) if state.commits else ():
         with suppress(AgentmuxError, OSError):
@@ -69,7 +69,7 @@ def _require_possible(world: World, state: SessionState, way: str) -> None:
 
 
 def goes(world: World, state: SessionState, way: str) -> str:
-    """Return where the result goes, as a sentence for people; empty where it only is committed."""
+    """Return where the result goes, as a phrase for people; empty if it is only committed."""
     if way == MERGE:
         return f"then merged into {merge_base(state)}"
     if way not in {PUSH, PR}:

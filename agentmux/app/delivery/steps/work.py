@@ -1,4 +1,4 @@
-"""What a step of a delivery is given, and what it has to be able to do."""
+"""The interface of a delivery step, and what it gets as input."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Record = Mapping[str, str]
 
 
 class OvertakenError(AgentmuxError):
-    """The world has changed since the step was prepared; nothing was done: prepare it again."""
+    """The repository has changed since the step was prepared, which must be prepared again."""
 
 
 class StepError(AgentmuxError):
-    """A step cannot be taken, for a reason that the next cycle may have to deal with.
+    """A step cannot be performed, for a reason that the next cycle may have to deal with.
 
     Attributes:
-        record: What to record of it, such as the conflicts.
+        record: What to record about the reason, such as the conflicts.
     """
 
     def __init__(self, message: str, *, record: Record, hints: tuple[str, ...] = ()) -> None:
@@ -35,14 +35,14 @@ class StepError(AgentmuxError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepWork:
-    """The work of one step.
+    """The input of a delivery step.
 
     Attributes:
-        world: The outside world; its repository is that in which the session works.
-        state: The state of the session; its result is committed.
+        world: The outside world; its repository is the one in which the session works.
+        state: The state of the session; its result has been committed.
         home: The session's directory.
-        environ: The environment for programs that reach the network or sign: that of the command
-            that approved, if it is known.
+        environ: The environment for programs that reach the network or sign: that of the approving
+            command if it is known, else this process's own.
     """
 
     world: World
@@ -58,24 +58,24 @@ class StepWork:
 
 
 class Step(Protocol):
-    """One step of a delivery after the commit. Both methods may block for minutes."""
+    """One step of a delivery after the commit; `prepare` and `take` may block for minutes."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Return what the step is about to do; change nothing that anybody sees.
+        """Return what the step is about to do; change nothing that others can see.
 
         Raises:
-            AgentmuxError: It cannot be done; people read the message and the hints.
+            AgentmuxError: The step cannot be done; people read the message and the hints.
         """
 
     def take(self, work: StepWork, record: Record) -> Record:
-        """Do what was prepared, or find that it was done; return what to add to ``record``.
+        """Do what was prepared unless it was done already; return what to add to ``record``.
 
-        An orchestrator that was killed may have done it, or a part of it, with this ``record``.
+        An orchestrator that was killed may have done it, wholly or in part, with this ``record``.
 
         Raises:
-            OvertakenError: It has to be prepared again.
-            AgentmuxError: It cannot be done; people read the message and the hints.
+            OvertakenError: The step has to be prepared again.
+            AgentmuxError: The step cannot be done; people read the message and the hints.
         """
 
     def describe_result(self, record: Record) -> str:
-        """Return what people are told when it is done, such as ``merged into main``."""
+        """Return the phrase that tells people the result, such as ``merged into main``."""
