@@ -1,1 +1,1 @@
-"""Begins a session: what it is about, and where it works."""
+"""Start a session: read its issue, choose its name, pipeline and workplace, and create it."""

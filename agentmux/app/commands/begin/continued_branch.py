@@ -1,4 +1,4 @@
-"""Find the branch, or the request, that a new session is to continue or to review."""
+"""Finds the branch, or the pull request's branch, that a new session continues or reviews."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ContinuedBranch:
     """A branch that a session continues.
 
     Attributes:
-        name: Its short name, here and on its remote.
-        commit: Where it is.
-        base: The branch into which its request asks to merge; None without a request.
-        remote: The remote from which it has to be brought; None where it is here.
-        request: Its request; None for a plain branch.
+        name: The short name of the branch, here and on its remote.
+        commit: The commit to which the branch points.
+        base: The branch into which the branch's request asks to merge; None without a request.
+        remote: The remote from which the branch must be fetched; None if it exists here.
+        request: The branch's pull or merge request; None for a plain branch.
     """
 
     name: str
@@ -42,11 +42,12 @@ class ContinuedBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedBranch:
-    """A branch that a session looks at, and does not change.
+    """A branch that a session reviews, and does not change.
 
     Attributes:
-        base: The ref with which it is compared, as a person named it.
-        since: The commit of the base when the session was planned.
+        branch: The branch.
+        base: The ref with which the branch is compared, in the user's words.
+        since: The commit of that ref when the session was planned.
     """
 
     branch: ContinuedBranch
@@ -55,17 +56,18 @@ class ReviewedBranch:
 
 
 def find_continued(world: World, given: str) -> ContinuedBranch:
-    """Return the branch that the user named; only reads.
+    """Return the branch that the user named with ``--on``; only reads.
 
     Args:
         world: The project, with its remotes and the forges.
-        given: A branch, or the number or URL of a request. A branch of that name comes first.
+        given: The name of a branch, or else the number or URL of a pull or merge request.
 
     Raises:
         NotFoundError: There is no such branch, here or on a remote; or the request is not open.
         UsageError: A request comes from a repository that is not one of the remotes.
-        BlockedError: The branch is checked out elsewhere, or is not where its request is.
-        ForgeError: The forge's program does not tell.
+        BlockedError: The branch is checked out elsewhere, or points to another commit than its
+            request.
+        ForgeError: The forge's program fails.
     """
     branch = _find(world, given, "--on")
     here = world.git.remote_branches.branch(branch.name)
@@ -88,18 +90,18 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
 
 
 def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
-    """Return the branch that the user wants to have reviewed; only reads.
+    """Return the branch that the user named with ``--of`` for a review; only reads.
 
     Args:
         world: The project, with its remotes and the forges.
-        given: As for `find_continued`; it may be checked out.
-        base: The ref with which it is compared; None: where its request goes, or else as
-            configured for new worktrees.
+        given: As for `find_continued`; the branch may be checked out.
+        base: The ref with which to compare the branch. None stands for the branch into which its
+            request asks to merge, else for the configured base of worktrees.
 
     Raises:
         NotFoundError: There is no such branch, here or on a remote; or the request is not open.
-        UsageError: The base is not known here, or is where the branch is.
-        ForgeError: The forge's program does not tell.
+        UsageError: The base is not a commit here, or is the branch's own commit.
+        ForgeError: The forge's program fails.
     """
     branch = _find(world, given, "--of")
     ref = base or branch.base or world.settings.git.base
@@ -186,10 +188,10 @@ def _resolve_request(world: World, given: str) -> tuple[RepoRef, int] | None:
 
 
 def _remote_of(world: World, place: RepoRef, found: ForgeRequest) -> str:
-    """Return the remote that is the repository with the request's branch.
+    """Return the remote whose repository has the request's branch.
 
     Raises:
-        UsageError: There is none, so that nothing could be pushed there.
+        UsageError: There is none, so nothing could be pushed there.
     """
     forge = world.forge(world.environment)
     for each in forge_places(world, world.environment):

@@ -1,4 +1,4 @@
-"""Read the issue that a new session is to be about."""
+"""Reads the issue that a new session is about."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ class ReadIssue:
     """An issue that was read.
 
     Attributes:
-        issue: What the session remembers of it.
-        text: The issue as the session's feature: title, body and comments, cleaned.
+        issue: What the session records about the issue.
+        text: The text of the issue as the session's feature request: title, body and comments,
+            cleaned.
         warnings: What was left out; one sentence each.
     """
 
@@ -37,17 +38,18 @@ class ReadIssue:
 
 
 def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadIssue:
-    """Read an issue of a forge.
+    """Read an issue on a forge.
 
     Args:
         world: The project, with its remotes and the forges.
         given: The issue's number, or its URL.
-        words: What the user says beside the issue; may be empty.
-        comments: Whether to read the comments, too: of those who may write to the repository.
+        words: What the user wrote in addition to the issue; may be empty.
+        comments: Whether to read the comments, too; only those of people who may write to the
+            repository are used.
 
     Raises:
         UsageError: ``given`` is neither, or it is not clear which repository is meant.
-        ForgeError: The forge's program does not tell.
+        ForgeError: The forge's program fails.
         ConfigError: The user's file of forges is wrong.
     """
     place, number = _resolve_issue(world, given.strip())

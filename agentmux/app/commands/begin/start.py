@@ -1,4 +1,4 @@
-"""Start a session: check everything, create its directory, start its orchestrator."""
+"""Starts a session: checks everything, creates its directory, starts its orchestrator."""
 
 from __future__ import annotations
 
@@ -75,12 +75,15 @@ from agentmux.ports.git.repository import GitRefusedError, Head
 from agentmux.ports.processes import Handover
 
 _TRIES: Final = 9
-"""How often a start looks for another name; as often, another start would have to be faster."""
+"""How often a start tries another name, each time because another start has taken the last one."""
 
 _MOVED: Final = "moved"
 _NO_BRANCH: Final = "the commit will be on no branch"
 FEATURE_MAX: Final = 1_000_000
-"""Maximum bytes of a request. Above 128 kB it must be in a file: no argument can be longer."""
+"""Maximum size of a feature request in bytes.
+
+Above 128 kB it must be in a file, because no argument of a command can be longer.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,23 +91,25 @@ class StartRequest:
     """What the user asked for.
 
     Attributes:
-        name: Replaces the slug in the directory's name.
-        agent: Plays every role that ``roles`` does not name.
-        model: The model of ``agent``; None: as configured.
-        roles: Role to (agent, model).
-        branch: Name of a new branch; empty derives a name; None stays on the current branch. A
+        feature: The feature request; with ``issue``, what the user wrote in addition to the issue.
+        name: Replaces the slug in the directory's name; None derives the slug from the request.
+        product_manager: Whether a product manager takes part.
+        agent: The agent for every role that ``roles`` does not name; None takes the configured one.
+        model: The model of ``agent``; None takes the configured one.
+        roles: The agent and the model (or None) for single roles, by role.
+        branch: The name of a new branch; empty derives a name; None stays on the current branch. A
             worktree always has a new branch.
-        worktree: Whether the session gets a worktree of its own; None: as configured.
-        base: The ref that the worktree begins on; None: as configured.
-        include: Absolute paths of files that are dirty at the start, to be committed all the same.
-        on: The branch to continue; None for a new one, or for the checkout.
-        of: The branch to look at, without any change; None to work.
-        unwatched: Nobody attaches to the session at first.
-        asked: The user has just chosen ``agent``, and what it may do by itself.
-        pipeline: The name of the pipeline; None: as configured.
-        issue: The issue that says what to build; ``feature`` is then what the user said beside it,
-            and may be empty.
-        lease: The content of the session's lease file, if a fleet runs it; empty for no fleet.
+        worktree: Whether the session gets a worktree of its own; None leaves it to the
+            configuration.
+        base: The ref from which the worktree is created; None takes the configured one.
+        on: The branch to continue; None begins a new one, or works in the checkout.
+        of: The branch to review without changing it; None for a session that makes changes.
+        include: The absolute paths of files to commit although they have uncommitted changes now.
+        unwatched: Whether nobody attaches to the session at first.
+        asked: Whether the user has just chosen ``agent``, and what it may do without asking.
+        pipeline: The name of the pipeline; None takes the configured one.
+        issue: The issue that says what to build; None if there is none.
+        lease: The content of the session's lease file if a fleet runs the session; else empty.
     """
 
     feature: str
@@ -128,18 +133,21 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPlan:
-    """What a start would do; nothing is created yet.
+    """What a start would do; nothing has been created yet.
 
     Attributes:
-        agents: Role to the agent that would play it.
-        models: Role to the model of its agent, where one was chosen or configured.
-        branch: The branch to be made in the checkout; None for none.
-        worktree: The session's own worktree; None where it works in the checkout.
-        warnings: One sentence each.
+        name: The name of the session's directory.
+        path: The path of the session's directory.
+        state: The first state of the session.
+        agents: The agent of each role that may take part, by role.
+        models: The model of each role that has one, by role.
+        branch: The branch to create in the checkout; None if none is to be created.
+        worktree: The session's own worktree; None if it works in the checkout.
         pipeline: The session's pipeline.
-        notes: What the user should know of the workplace and the checks, one sentence each.
+        warnings: What the user should know before the start, one sentence each.
+        notes: What the user should know about the workplace and the checks, one sentence each.
         request: What the user asked for.
-        taken: The names of the project's sessions when the start was planned, with their phases.
+        taken: The phase of each of the project's sessions when the start was planned, by name.
     """
 
     name: str
@@ -157,7 +165,7 @@ class StartPlan:
 
 
 def to_be_agreed_to(warnings: Iterable[str]) -> tuple[str, ...]:
-    """Return those of a plan's warnings after which a person is asked whether to start."""
+    """Return those warnings of a plan that a person must agree to before the start."""
     return tuple(each for each in warnings if "unfinished" in each or _NO_BRANCH in each)
 
 
@@ -167,11 +175,11 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     Args:
         world: The outside world.
         request: What the user asked for.
-        taken: The names of the project's sessions, with their phases.
+        taken: The phase of each of the project's sessions, by name.
 
     Raises:
-        AgentmuxError: tmux or an agent is missing, another session is live in this checkout, a
-            name is taken, the feature is empty, or no prompt can contain the project's path.
+        AgentmuxError: tmux or an agent is missing, another session is live in this checkout, a name
+            is taken, the feature is empty, or no prompt can contain the project's path.
     """
     _check_path(world.project)
     error = trial_in_the_way(world)
@@ -232,11 +240,15 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beginning:
-    """What was decided of a session; its first state records it.
+    """What was decided about a session before its first state is made.
 
     Attributes:
+        name: The name of its directory.
+        feature: The feature request.
+        pipeline: Its pipeline.
         worktree: As in `StartPlan`.
-        head: What its work begins on; None where git has no commit, or there is no repository.
+        head: The commit and branch from which its work begins; None without a repository.
+        options: The options that its state records.
     """
 
     name: str
@@ -285,7 +297,7 @@ def _require_free_tmux_name(state: SessionState, live: frozenset[str]) -> None:
     """Check that no tmux session has the session's name.
 
     Raises:
-        BlockedError: One has it; the reason is `NAME_TAKEN`.
+        BlockedError: One has it; the error's reason is `NAME_TAKEN`.
     """
     if state.session_name in live:
         raise BlockedError(
@@ -298,9 +310,9 @@ def _require_free_tmux_name(state: SessionState, live: frozenset[str]) -> None:
 def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
     """Create the session and its tmux session, and wait until its orchestrator is ready.
 
-    If the orchestrator does not start, the directory and the branch are removed again. If another
-    start has just taken the name, the next free name is used, or, if the user gave the name, the
-    start is refused.
+    If the orchestrator does not start, everything that was created is removed again. If another
+    start has just taken the name, the next free name is used; if the user gave the name, the start
+    is refused.
 
     Raises:
         AgentmuxError: As in `plan_start`; or something could not be created.
@@ -325,7 +337,7 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
 
 
 def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
-    """Create everything and hand over; remove it all again if that fails."""
+    """Create everything and start the orchestrator; remove it all again if that fails."""
     with ExitStack() as undo:
         final_plan, state, pipe = _create_session(world, starter, plan, undo)
         worktree = worktree_of(world, state, final_plan.path)
@@ -345,9 +357,9 @@ def _create_session(
 ) -> tuple[StartPlan, SessionState, Handover]:
     """Create the session's branch, the pipe for the orchestrator's report, and the directory.
 
-    Branch and pipe are created before the directory gets its name. So no session names a missing
-    branch, even if this process is killed; and other commands that find the directory see by the
-    pipe that the session is being started.
+    The branch and the pipe are created before the directory gets its name. So no session names a
+    missing branch, even if this process is killed; and other commands that find the directory see
+    from the pipe that the session is being started.
 
     Args:
         world: The outside world.
@@ -390,7 +402,7 @@ def _create_session(
 
 
 def _texts(world: World, plan: StartPlan, state: SessionState) -> Mapping[str, str]:
-    """Return the first texts of the session, with its lease and what its worktree is given."""
+    """Return the session's first files, with its lease and the copy patterns of its worktree."""
     texts = first_texts(with_workplace(world, state), plan.path, state)
     if plan.request.lease:
         texts = {**texts, lease.NAME: plan.request.lease}
@@ -408,7 +420,8 @@ def _require_same_place(world: World, plan: StartPlan) -> None:
     """Check that the session would still get the workplace that was planned.
 
     Raises:
-        BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
+        BlockedError: It would not (the error's reason is `_MOVED`), or no workplace is free any
+            more.
     """
     request, beside = (
         _workplace_request(plan.request, plan.state.subject),
@@ -464,7 +477,7 @@ def _make_branch(world: World, plan: StartPlan, undo: ExitStack) -> None:
     """Create the branch that the user asked for, if any; ``undo`` gets what removes it again.
 
     Raises:
-        BlockedError: Another start has just created it; the reason is `NAME_TAKEN`.
+        BlockedError: Another start has just created it; the error's reason is `NAME_TAKEN`.
     """
     if plan.branch is None:
         return
@@ -508,8 +521,8 @@ def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:
     """Return the pipeline of the session.
 
     Raises:
-        AgentmuxError: There is none of this name, it cannot be used, or it has no phase for the
-            product manager that the user asked for.
+        AgentmuxError: There is no pipeline of this name, it cannot be used, or it has no phase for
+            the product manager that the user asked for.
     """
     chosen = choose_pipeline(world, request.pipeline or world.settings.defaults.pipeline)
     whens = {each.when for each in chosen.definition.phases}
@@ -523,10 +536,11 @@ def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:
 
 
 def _require_kinds(pipeline: PipelineDefinition, *, of: bool) -> None:
-    """Check that a pipeline that works works, and that one that only reviews has a branch to see.
+    """Check that the pipeline reviews a branch if, and only if, the user named one to review.
 
     Raises:
-        UsageError: It is the other way round.
+        UsageError: It changes files although a branch is to be reviewed, or it only reviews and no
+            branch was named.
     """
     kinds = {each.kind for each in pipeline.phases}
     works = bool(kinds & {Kind.WORK, Kind.FIX})
@@ -562,9 +576,9 @@ def _name(
 
     Args:
         world: The outside world.
-        request: May give a name; else it is derived from ``subject``.
+        request: What the user asked for; if it has no name, one is derived from ``subject``.
         subject: What the session is about, in words.
-        taken: The session names that exist.
+        taken: The names of existing sessions, as keys.
         live: The names of the tmux sessions.
 
     Raises:
@@ -596,13 +610,13 @@ def _derive_name(now: datetime, slug: str, taken: Iterable[str], live: Collectio
 
 
 def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:
-    """Return what the session's commit will leave out, as it was not made by the session.
+    """Return what the session's commit will leave out, because the session did not make it.
 
-    That is every file that is dirty now and not in ``request.include``, and every repository
-    inside this one.
+    That is every file with uncommitted changes that is not in ``request.include``, and every
+    repository inside this one.
 
     Raises:
-        UsageError: A file to include is not dirty, or this is no git repository.
+        UsageError: A file to include has no uncommitted changes, or there is no git repository.
     """
     if top is None:
         if request.include:
@@ -641,9 +655,9 @@ def _options(
 
 
 def named_agent(world: World, text: str) -> tuple[str, str | None]:
-    """Return agent and model of ``AGENT[:MODEL]``; the model is None where none is named.
+    """Return agent and model of the text ``AGENT[:MODEL]``; the model is None if it names none.
 
-    A command may contain a colon: only what follows the name of an agent is a model.
+    A command may contain a colon, so a model is recognised only after a name in the registry.
     """
     agent, _, model = text.partition(":")
     return (agent, model or None) if agent in world.agents.names() else (text, None)
@@ -658,10 +672,11 @@ def flags(
     """Return the agents and the models that the user chose, each by role.
 
     Args:
-        agent: The agent of all other roles, returned under ``*``; None for none.
-        model: Its model, returned likewise; None for none.
-        roles: Role to (agent, model).
-        own: The roles that exist beside the built-in ones.
+        agent: The agent of all roles that ``roles`` does not name, returned under ``*``; None if
+            the user chose none.
+        model: The model of ``agent``, returned likewise; None if the user chose none.
+        roles: The agent and the model (or None) for single roles, by role.
+        own: The roles that the configuration adds to the built-in ones.
 
     Raises:
         UsageError: A role does not exist.
@@ -683,7 +698,7 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
     """Return the name of the agent of each role that may take part in a new session.
 
     Raises:
-        NotInstalledError: The program of one is not installed.
+        NotInstalledError: The program of an agent is not installed.
     """
     agents: dict[str, str] = {}
     options = state.options
@@ -747,7 +762,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
 
 
 def _require_author(world: World, state: SessionState) -> None:
-    """Check that the commit at the end would have an author: hours later it would be too late.
+    """Check that git knows an author for the commit at the end, before hours of work.
 
     Raises:
         ConfigError: Git knows none.
@@ -761,7 +776,7 @@ def _require_author(world: World, state: SessionState) -> None:
 
 
 def _warn_detached(state: SessionState, request: StartRequest) -> Iterator[str]:
-    """Yield a warning if nothing is checked out that would remember the commit."""
+    """Yield a warning if HEAD is detached, so the commit would be on no branch."""
     if is_on_no_branch(state) and request.branch is None:
         where = f"HEAD is detached at {(state.options.base or '')[:12]}"
         yield f"{where}: {_NO_BRANCH}; to make one for it: agentmux start --branch …"
@@ -782,7 +797,7 @@ def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Ma
 
 
 def _without_asked(request: StartRequest, agents: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the agents by role without the one of which the user has just said what it may do."""
+    """Return the agents by role, without the one whose permissions the user has just chosen."""
     asked = request.agent if request.asked else None
     return {role: agent for role, agent in agents.items() if agent != asked}
 

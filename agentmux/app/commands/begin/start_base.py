@@ -1,4 +1,4 @@
-"""What a start plans and says about the checks of its session; only reads."""
+"""Plans the checks of a new session on its base, and tells what will be verified; only reads."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NOTHING: Final = (
 
 
 def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
-    """Say which commands check the result of a session that is about to begin, or that none do.
+    """Return a note on which commands will check the result of a new session, or that none will.
 
-    Nothing is said of a report.
+    Empty for a session whose result is a report.
     """
     names = ", ".join(str(each.get("name")) for each in state.verify)
     if names:
@@ -37,13 +37,13 @@ def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def with_base(world: World, state: SessionState, name: str) -> SessionState:
-    """Return the first state of a session with the run of its commands on the base.
+    """Return the first state of a session, with the plan of its checks on the base.
 
-    There is none without a commit to run it on, without a required command, or without a check that
-    expects its commands to pass. Only reads.
+    There are none without a commit to run them on, without a required command, or without a check
+    that expects its commands to pass. Only reads.
 
     Args:
-        world: The project, with the settings that are allowed.
+        world: The project, with the settings that are trusted.
         state: The first state of the session.
         name: The name of the session's directory.
     """

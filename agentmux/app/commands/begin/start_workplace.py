@@ -1,4 +1,4 @@
-"""Choose where a new session works, and name its worktree; only reads."""
+"""Chooses where a new session works, and the names of its worktree and branch; only reads."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ _SUBMODULES_FROM: Final = (2, 38)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkplaceRequest:
-    """What the user asked for, as far as it says where the session works.
+    """What the user asked for, as far as it decides where the session works.
 
     Attributes:
         slug: The part of the session's name that describes the feature.
         worktree: Whether the session gets a worktree; None leaves it to the configuration.
-        base: The ref that the worktree begins on; None leaves it to the configuration.
+        base: The ref from which the worktree is created; None leaves it to the configuration.
         branch: The name of the worktree's branch; empty or None derives a name.
-        on: The branch to continue; None for a new one.
-        of: The branch to look at, in a worktree without a branch; None to work.
-        include: Whether files that are dirty in the checkout are to be committed.
+        on: The branch to continue; None begins a new one.
+        of: The branch to review, in a worktree without a branch; None for a session that makes
+            changes.
+        include: Whether files with uncommitted changes in the checkout are to be committed.
     """
 
     slug: str
@@ -56,9 +57,12 @@ class NewWorktree:
     """The worktree that a new session will have, and why it gets one.
 
     Attributes:
-        branch: Empty where the worktree only shows the commit of ``of``.
-        on: The branch that it continues; None where ``branch`` is new.
-        of: The branch that the session looks at; None where it works.
+        path: The top directory of the worktree.
+        branch: The branch in the worktree; empty if the worktree only shows the commit of ``of``.
+        base: The commit from which the branch is created.
+        because: Why the session gets a worktree, in words.
+        on: The branch that the session continues; None if ``branch`` is new.
+        of: The branch that the session reviews; None for a session that makes changes.
     """
 
     path: Path
@@ -74,8 +78,9 @@ class Workplace:
     """Where a new session works.
 
     Attributes:
-        worktree: Its own worktree; None for the checkout.
-        warning: Why it does not get the worktree that it should have; empty for none.
+        worktree: The session's own worktree; None if it works in the checkout.
+        warning: Why it does not get the worktree that it should have; empty if it gets what it
+            should.
     """
 
     worktree: NewWorktree | None = None
@@ -85,7 +90,7 @@ class Workplace:
 def choose_workplace(
     world: World, request: WorkplaceRequest, entries: tuple[SessionEntry, ...]
 ) -> Workplace:
-    """Return where the session works; check all that making a worktree needs.
+    """Return where the session works; check everything that a new worktree needs.
 
     Args:
         world: The outside world.
@@ -93,9 +98,9 @@ def choose_workplace(
         entries: The project's sessions that are not done, newest first.
 
     Raises:
-        TreeTakenError: The session has to work in the checkout, and another one is live there.
+        TreeTakenError: The session has to work in the checkout, and another session is live there.
         UsageError: The worktree that the user asked for cannot be made.
-        MissingError: Git, or its version, is missing; or tmux does not answer.
+        MissingError: Git is missing or too old; or tmux does not answer.
     """
     asked = _wants_worktree(request)
     if world.repository.top_level() is None and world.repository.is_bare():
@@ -124,7 +129,7 @@ def _without_checkout(
     *,
     asked: bool | None,
 ) -> Workplace:
-    """Return the worktree of a session in a bare repository."""
+    """Return the workplace of a session in a bare repository: always a worktree."""
     if asked is False:
         raise UsageError(
             "a bare repository has no checkout to work in",
@@ -151,7 +156,7 @@ def _wants_worktree(request: WorkplaceRequest) -> bool | None:
 
 
 def _without(block: TreeTakenError | None, error: AgentmuxError) -> Workplace:
-    """Return the checkout, since no worktree can be made; refuse if the checkout is taken."""
+    """Return the checkout, because no worktree can be made; refuse if the checkout is taken."""
     if block is None:
         return Workplace(warning=f"the session gets no worktree of its own: {error.message}")
     raise TreeTakenError(
@@ -230,7 +235,7 @@ def _begin(
 
 
 def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) -> BaseCommit:
-    """Return where a continued branch is, and into which branch it goes."""
+    """Return the commit of a continued branch, with the branch into which it will be merged."""
     other = next((each for each in entries if each.text("branch") == on.name), None)
     if other is not None:
         raise UsageError(
@@ -260,7 +265,10 @@ def _base(world: World, request: WorkplaceRequest) -> BaseCommit:
 
 
 def worktree_root(world: World) -> str | None:
-    """Return ``git.root``, with the user's home in place of ``~``; None for the default."""
+    """Return the setting ``git.root``, with ``~`` replaced by the user's home.
+
+    None if it is not set, so worktrees are made in the default place.
+    """
     root = world.settings.git.root
     home = world.environment.get("HOME")
     if root is None or home is None or not (root == "~" or root.startswith("~/")):
@@ -269,11 +277,11 @@ def worktree_root(world: World) -> str | None:
 
 
 def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
-    """Check that worktrees of a commit can be made.
+    """Check that worktrees of the commit ``base`` can be made.
 
     Raises:
-        UsageError: They would be in the repository, or their directory cannot be written.
-        NotInstalledError: Git is too old for its submodules.
+        UsageError: They would be inside the repository, or their directory cannot be written.
+        NotInstalledError: Git is too old for the commit's submodules.
     """
     if room.inside is not None:
         raise UsageError(
@@ -294,10 +302,12 @@ def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
 
 
 def require_beside(branch: str, branches: frozenset[str]) -> None:
-    """Check that no branch keeps git from making this one: one would be a directory of the other.
+    """Check that git can create the branch beside the existing ``branches``.
+
+    Git cannot if one name would be a directory of the other, as in ``a`` and ``a/b``.
 
     Raises:
-        UsageError: One does.
+        UsageError: An existing branch prevents it.
     """
     other = in_the_way_of(branch, branches)
     if other is not None:
@@ -311,7 +321,13 @@ def require_beside(branch: str, branches: frozenset[str]) -> None:
 
 
 def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) -> Iterator[str]:
-    """Say where a session with a worktree works, why, and what is different there."""
+    """Yield notes on where a session with a worktree works, why, and what is different there.
+
+    Args:
+        world: The project.
+        worktree: The session's worktree.
+        agents: The names of the session's agents.
+    """
     base = worktree.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
     place = f"the session works in {worktree.path}, on branch {worktree.branch}"

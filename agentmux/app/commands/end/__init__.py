@@ -1,1 +1,1 @@
-"""Ends a session, tries its state, or removes it."""
+"""Approve a session's result, stop the session, try its files out, or remove it."""

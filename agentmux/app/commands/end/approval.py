@@ -1,4 +1,4 @@
-"""Approve a result as its user agrees: checks, preview, question, record."""
+"""Approves a result with the user's consent: checks, preview, question, record."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ from agentmux.ports.git.repository import IndexBusyError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
-    """What the user says of an approval.
+    """What the user asks for with an approval.
 
     Attributes:
-        approval: Where the result goes, and the digest with which it was shown; both may be empty.
+        approval: The approval: where the result goes, and the digest of the result that the user
+            was shown; both may be empty.
         leave_nested: Whether the commit may leave out git repositories inside the project.
         leave_commits: Whether the result may go without commits that its HEAD has left.
-        bring_back: Whether a merge may bring back commits that the base has no more.
-        show: Shows a line of the preview; None: it is shown only to who is asked, as a note.
+        bring_back: Whether a merge may bring back commits that the base branch no longer has.
+        show: Shows a line of the preview. None shows the preview as notes, and only to a person who
+            is asked.
     """
 
     approval: Approved
@@ -53,20 +55,21 @@ def approve_with_consent(
     request: ApprovalRequest,
     record: Callable[[Approved, int], SubmitAnswer],
 ) -> SubmitAnswer:
-    """Record the approval of a session's result; show it and ask before, where a person can be.
+    """Record the approval of a session's result; if a person can be asked, show it and ask first.
 
-    A session that takes no approval now gets it, too: the answer says why it does not count.
+    If the session takes no approval now, it is recorded all the same, and the answer says why it
+    does not count.
 
     Args:
         world: The project, with its settings and tools.
-        person: Who approves.
+        person: The person who approves.
         entry: The session.
-        request: What they say.
+        request: What the person asks for.
         record: Records an approval for a cycle.
 
     Raises:
         AgentmuxError: The result cannot be delivered that way.
-        BlockedError: It would leave something out; the reason is ``nested_repository`` or
+        BlockedError: It would leave something out; the error's reason is ``nested_repository`` or
             ``commits_left_behind``.
         DeclinedError: The person said no.
     """
@@ -85,7 +88,7 @@ def approve_with_consent(
 def _ask(
     world: World, person: Person, entry: SessionEntry, state: SessionState, request: ApprovalRequest
 ) -> Approved | SubmitAnswer:
-    """Return the approval of what was shown, or the answer where that is not there any more."""
+    """Return the approval of the result that was shown, or the answer if it has changed since."""
     require_worktree(world, state, entry.path)
     files, asks, given = world.files(entry.path), person.is_asked, request.approval
     way = way_of(world, state, given.then)
@@ -132,13 +135,13 @@ def _where_kept(world: World, state: SessionState) -> str:
 
 
 def refuse_changed(digest: str) -> SubmitAnswer:
-    """Return the answer to a decision on something that is not there any more."""
+    """Return the answer to a decision on a result that has changed since it was shown."""
     reason = f"the result is not what was shown with the digest {digest}: look at it again"
     return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
 
 
 def _require_committable(entry: SessionEntry, nested: tuple[str, ...]) -> None:
-    """Check that the commit has all of the files: that it leaves out no repository ``nested``."""
+    """Check that the commit leaves out no repository, that is, that ``nested`` is empty."""
     if nested:
         raise BlockedError(
             "; ".join(left_out_label(path) for path in nested),

@@ -1,4 +1,4 @@
-"""Finish removals that were interrupted; every list does that, so it loads nothing else."""
+"""Finishes interrupted removals; every list does so, so this file imports nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def finish_removals(site: Site) -> None:
     """Delete the directories that interrupted removals left.
 
-    What cannot be deleted stays for the next call; that is no error.
+    A directory that cannot be deleted stays for the next call; that is not an error.
     """
     left = site.folders.leftovers(sessions_dir(site.project))
     for buried in left:
@@ -26,7 +26,7 @@ def finish_removals(site: Site) -> None:
 
 
 def leave_if_empty(site: Site) -> bool:
-    """Remove ``.agentmux/`` if it holds nothing any more; return whether it is removed."""
+    """Remove ``.agentmux/`` if it contains nothing any more; return whether it was removed."""
     with (
         suppress(AgentmuxError, OSError),  # a start holds it, or nobody may look
         site.folders.one_at_a_time(site.locks.tree(site.project).top),

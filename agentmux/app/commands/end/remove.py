@@ -1,4 +1,4 @@
-"""Remove a session: never while anything of it runs.
+"""Removes a session, but never while anything of it runs.
 
 First the directory is renamed, so that no command finds the session any more. If the removal is
 interrupted after that, the next removal or the next listing finishes it.
@@ -37,8 +37,8 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
 
     Raises:
         BlockedError: Its tmux session is live, an orchestrator holds its lock, its directory is a
-            copy of a live session, or a tmux session that is not ours has its name.
-        AgentmuxError: Nobody can tell, since its tmux server does not answer.
+            copy of a live session, or another tmux session has its name.
+        AgentmuxError: Its tmux server does not answer, so nobody can tell.
     """
     liveness = live(site, (entry,))[entry.path]
     if liveness.live is None:
@@ -65,7 +65,7 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 
 
 def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the worktree of a session; None where it has none."""
+    """Return the worktree of a session; None if it has none."""
     if not entry.text("worktree"):
         return None
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
@@ -75,9 +75,9 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
 
 
 def _is_settled(world: World, entry: SessionEntry) -> bool:
-    """Whether its result is elsewhere, so that no work is in its last checkpoint alone.
+    """Whether the session's result is elsewhere, so its last checkpoint has no unique work.
 
-    It was exported, or it is done and its worktree was taken away after that.
+    The session was exported, or it is done and its worktree was taken away after that.
     """
     session = entry.text("session_id")
     return entry.is_moved or (entry.is_done and world.git.worktrees.find_branch(session) is None)
@@ -86,7 +86,7 @@ def _is_settled(world: World, entry: SessionEntry) -> bool:
 def removable_worktree(
     world: World, entry: SessionEntry
 ) -> tuple[WorktreeSpec, WorktreeLoss] | None:
-    """Return the worktree of a session, and what would be lost without it; None where none is."""
+    """Return the session's worktree, and what its removal would lose; None if nothing is left."""
     spec = worktree_to_remove(world, entry)
     if spec is None:
         return None
@@ -95,9 +95,9 @@ def removable_worktree(
 
 
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
-    """Name the files that a session without a decision leaves in the checkout; empty for none.
+    """Return which files an undecided session leaves changed in the checkout; empty if none.
 
-    They are those that have changed since it began, as its commit would have had them.
+    They are the files that have changed since the session began, as it would have committed them.
     """
     options = entry.fields.get("options")
     dirty = options.get("dirty") if isinstance(options, dict) else None
@@ -113,10 +113,10 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
 
 
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the worktree in which checks run on the session's base, or ran; None for none.
+    """Return the worktree in which checks run, or ran, on the session's base; None if it has none.
 
-    What could not be removed when they ended is removed with the session. It stays if the session
-    cannot be read: nobody knows then whose it is.
+    What could not be removed when the checks ended is removed with the session. If the session
+    cannot be read, the worktree stays, because nobody knows then whose it is.
     """
     if not entry.fields.get("base_checks"):
         return None
@@ -128,7 +128,7 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
 
 
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
-    """Return what would be lost without the worktree and the branch."""
+    """Return the work that exists only in the worktree and its branch, and would be lost."""
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")
     commit_id = commit.get("commit") if isinstance(commit, dict) else None
@@ -141,14 +141,14 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
 
 
 def _base_branch(entry: SessionEntry) -> str | None:
-    """Return the branch that the session's began on; None where it is not known."""
+    """Return the branch from which the session's branch was created; None if unknown."""
     base = entry.fields.get("base")
     named = base.get("branch") if isinstance(base, dict) else None
     return named if isinstance(named, str) else None
 
 
 def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
-    """Return the commit at which the session's request was merged, as the forge says; else None."""
+    """Return the commit at which the forge merged the session's request; None if unknown."""
     request = entry.fields.get("request")
     url = request.get("url") if isinstance(request, dict) else None
     if not isinstance(url, str):
@@ -166,10 +166,11 @@ def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
 def require_nothing_lost(
     world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool
 ) -> WorktreeLoss:
-    """Refuse to remove a worktree or branch that has what is nowhere else; return what it has.
+    """Check that a removal of worktree and branch loses no work; return the loss.
 
     Raises:
-        BlockedError: It has, and there is no ``force``; the reason is ``not_merged``.
+        BlockedError: Work would be lost, and ``force`` is False; the error's reason is
+            ``not_merged``.
     """
     loss = loss_of(world, entry, spec)
     if not loss or force:
@@ -182,12 +183,13 @@ def require_nothing_lost(
 
 
 def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> str:
-    """Refuse to remove a session with a commit that is on no branch; return words for the loss.
+    """Check that the session's commit is on a branch; return words for the loss if it is not.
 
-    They are empty if there is none. Such a session began on a detached HEAD.
+    Empty if nothing would be lost. Only a session that began on a detached HEAD has such a commit.
 
     Raises:
-        BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
+        BlockedError: The commit is on no branch, and ``force`` is False; the error's reason is
+            ``not_merged``.
     """
     state = world.files(entry.path).load().current
     commit_id = state.commit.commit if state.commit is not None else None
@@ -206,7 +208,7 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
 
 
 def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    """Say what would be lost."""
+    """Return, in words, what would be lost."""
     parts = []
     if found.changed:
         files = format_count(len(found.changed), "file")
@@ -234,12 +236,12 @@ def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 
 
 def besides_words(found: WorktreeLoss) -> str:
-    """Name what goes with a worktree though it is no work of the session; empty for nothing."""
+    """Return what else a worktree contains that is no work of the session; empty if nothing."""
     return f" (with what no commit has: {some(found.besides)})" if found.besides else ""
 
 
 def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    """Name what a removal of worktree and branch removes; empty if nothing is there any more."""
+    """Return what a removal of worktree and branch removes; empty if nothing is left of them."""
     parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
     if found.kept:
         places = ", ".join(map(str, found.kept))
@@ -250,7 +252,7 @@ def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 def ways_to_keep(
     world: World, entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec
 ) -> Iterator[str]:
-    """Yield how to keep what a worktree has and nothing else, then how to lose it."""
+    """Yield hints: how to keep work that only the worktree has, and last how to lose it."""
     place = shlex.quote(str(spec.path))
     if set(found.changed) - set(found.hidden):
         yield f"see what is not committed: git -C {place} status"
@@ -287,7 +289,7 @@ def _ways_to_keep_commits(
 
 
 def _ways_if_gone(entry: SessionEntry, found: WorktreeLoss) -> Iterator[str]:
-    """Yield how to keep what is left of a worktree that is not at its place."""
+    """Yield how to keep what is left of a worktree that is missing."""
     if found.kept:
         yield "if you have moved it, tell git where it is: git worktree repair NEW_PATH"
     if found.staged:
@@ -305,16 +307,16 @@ def remove_session(
     Args:
         site: The project.
         entry: The session.
-        take_away: Removes what the session has elsewhere, before its directory; if it raises an
-            error, the session stays.
+        take_away: Removes what the session has elsewhere, before its directory is removed; if it
+            raises an error, the session stays.
 
     Returns:
-        Whether it was the last session, and the project's ``.agentmux/`` is removed, too, as it
-        held nothing else.
+        Whether this was the last session, and the project's ``.agentmux/``, which held nothing
+        else, was removed, too.
 
     Raises:
         AgentmuxError: As in `require_removable`; nothing was changed.
-        DataError: The directory cannot be renamed, or not all of it can be deleted.
+        DataError: The directory cannot be renamed, or cannot be deleted completely.
     """
     require_removable(site, entry)
     lock = site.locks.session(entry.path)

@@ -1,4 +1,4 @@
-"""Stop a session: ask its orchestrator to stop it; if that fails, end everything ourselves."""
+"""Stops a session: asks its orchestrator to stop; if that fails, ends everything itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"
 _END_S: Final = 5.0
 _SAVE_S: Final = 30.0
-"""How long the last checkpoint may take, while the user waits for the command."""
+"""How long the last checkpoint may take, in seconds, while the user waits for the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +35,8 @@ class Stopped:
     """How a session was stopped.
 
     Attributes:
-        by: ``orchestrator``, or ``stop`` for the command itself.
-        stays: What could not be ended; empty for nothing.
+        by: Who stopped it: ``orchestrator``, or ``stop`` for the command itself.
+        stays: What could not be ended, in words; empty if everything ended.
     """
 
     by: str
@@ -51,7 +51,7 @@ def stop(
     ask: Callable[[Path], bool],
     wait_gone: Callable[[int, int, float], bool],
 ) -> Stopped:
-    """Stop the session at ``path``: last screens kept, agents ended, its tmux session killed last.
+    """Stop the session at ``path``: keep its last screens, end its agents, kill its tmux session.
 
     Args:
         world: The outside world.
@@ -64,7 +64,7 @@ def stop(
 
     Raises:
         NotFoundError: The session does not run.
-        AgentmuxError: Nobody can tell, since its tmux server does not answer.
+        AgentmuxError: Its tmux server does not answer, so nobody can tell.
     """
     pid, started = _orchestrator(world, path)
     # A child of a killed orchestrator may still hold the pipe through which `ask` asks.
@@ -136,10 +136,10 @@ def _save_tree(world: World, session: Session) -> None:
 
 
 def _orchestrator(world: World, path: Path) -> tuple[int, int]:
-    """Return pid and start time of the orchestrator, 0 and 0 if unknown.
+    """Return pid and start time of the orchestrator; 0 and 0 if unknown.
 
-    The holder of the lock is asked first: an orchestrator that has just begun has the lock, but
-    the runtime note is still that of the one before.
+    The note of the lock's holder comes first: an orchestrator that has just begun has the lock, but
+    the runtime note is still its predecessor's.
     """
     processes = (
         (_number(note, "orchestrator_pid"), _number(note, "orchestrator_started"))
@@ -151,7 +151,7 @@ def _orchestrator(world: World, path: Path) -> tuple[int, int]:
 def _what_stays(runtime: object) -> str:
     """Return the orchestrator's note about a tmux server that it could not reach; empty if none.
 
-    ``runtime`` are the fields of the runtime note.
+    ``runtime`` has the fields of the runtime note.
     """
     if not isinstance(runtime, dict) or runtime.get("server_pid") != 0:
         return ""

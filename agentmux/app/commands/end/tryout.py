@@ -1,4 +1,4 @@
-"""Show a session's state in the user's own checkout, and take it away again."""
+"""Shows a session's files in the user's own checkout for a trial, and ends the trial."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OFF: Final = "agentmux try --off"
 
 
 def begin_trial(world: World, entry: SessionEntry) -> Trial:
-    """Check out the files of a session, as they are now, in the checkout of the project.
+    """Check out the current files of a session in the project's checkout.
 
     Raises:
-        UsageError: The session works in this checkout.
+        UsageError: The session works in this checkout, or there is no checkout or no commit in it.
         BlockedError: A trial is on, a session is live in the checkout, or the checkout has changes.
         GitError: Git refuses.
     """
@@ -57,16 +57,16 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
 
 
 def _back(world: World, trial: Trial) -> str:
-    """Return the commands that end a trial elsewhere than `Trials.end` does, if that cannot."""
+    """Return the commands that end a trial by hand, for cases in which `Trials.end` cannot."""
     if trial.branch is None or _why_not(world, trial.branch):
         return f"{git_commands.switch(trial.head, option='--detach')} && {_OFF}"
     return f"{git_commands.switch(trial.branch)} && {_OFF}"
 
 
 def _why_not(world: World, branch: str) -> str:
-    """Return why the branch that was checked out before cannot be checked out; empty where it can.
+    """Return why the branch that was checked out before cannot be checked out; empty if it can.
 
-    HEAD is on no branch.
+    HEAD must be on no branch.
     """
     if world.git.worktrees.base(f"refs/heads/{branch}") is None:
         return f"branch {branch}, which was checked out before, is gone"
@@ -117,7 +117,8 @@ def _require_clean(world: World, head: Head) -> None:
 def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
     """Return a commit in the repository with the session's files as they are now.
 
-    They are those in its worktree; without it, those of its last checkpoint, else of its branch.
+    They are the files of its worktree; if that is missing, of its last checkpoint; if there is
+    none, of its branch.
     """
     commit_id = state.commit.commit if state.commit is not None else None
     if state.phase == Phase.DONE and commit_id is not None:
@@ -136,11 +137,12 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
 
 
 def end_trial(world: World) -> tuple[str, ...]:
-    """Go back to what was checked out before; return what is there now, in lines of words.
+    """Check out what was checked out before the trial; return lines that say what is there now.
 
     Raises:
         NotFoundError: The checkout shows no session.
-        BlockedError: It has changes, or commits that are on no branch; or the branch is gone.
+        BlockedError: The checkout has changes, or commits that are on no branch; or the earlier
+            branch is gone.
         GitError: Git refuses.
     """
     trial = world.git.trials.current()

@@ -1,1 +1,1 @@
-"""Looks at agents, pipelines, trust and notifications."""
+"""Show agents and pipelines; keep trust in the project's files; test notifications."""

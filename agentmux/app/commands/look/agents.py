@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def installed_agents(world: World, names: Iterable[str]) -> list[str]:
-    """Return those of these agents whose programs are on this machine; none of them is run."""
+    """Return those of the agents ``names`` whose programs are installed; runs no program."""
     return [
         each
         for each in names
@@ -47,9 +47,9 @@ SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
-"""Placeholder in the command lines that are shown: only a session has a conversation's id.
+"""Placeholder in shown command lines: only a real session has an id of a conversation.
 
-`SESSION`, `SEAT` and `LAUNCH` are likewise placeholders.
+`SESSION`, `SEAT` and `LAUNCH` are placeholders, too.
 """
 
 _VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
@@ -62,10 +62,12 @@ class AgentReport:
     """One agent, and what its installed program can do.
 
     Attributes:
-        strategy: How the agent's conversation is found again: by the first strategy that the
-            installed program supports; if no program is installed, by the agent's first one.
-        version: As the program reports it; empty if it reports none, or was not asked.
-        is_default: Whether it plays every role that the configuration assigns to no other agent.
+        spec: The description of the agent in the registry, with the configuration's overrides.
+        probe: What the installed program can do.
+        strategy: How a conversation is resumed: the first strategy that the installed program
+            supports; if no program is installed, the agent's first strategy.
+        version: The version that the program reports; empty if it reports none, or was not asked.
+        is_default: Whether the agent plays all roles to which the configuration assigns no other.
     """
 
     spec: AgentSpec
@@ -81,7 +83,7 @@ class AgentReport:
 
     @property
     def successor(self) -> str:
-        """That the package of the installed program has a successor, in words; empty if not."""
+        """A sentence that the program's package has a successor; empty if it has none."""
         if not self.probe.former:
             return ""
         return f"its package {self.probe.former} has a successor"
@@ -147,8 +149,10 @@ class StrategyCommands:
     A strategy is a way to find the conversation again.
 
     Attributes:
-        used: Whether the agent would be started with this strategy now.
-        resume: None if a conversation cannot be resumed.
+        kind: The kind of the strategy.
+        used: Whether the agent would be launched with this strategy now.
+        launch: The command line that launches the agent.
+        resume: The command line that resumes a conversation; None if the strategy cannot.
         env: Variables that are added to the agent's environment.
     """
 
@@ -171,14 +175,19 @@ class StrategyCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """The command lines of one agent by strategy; `used_strategy` has those that apply now."""
+    """The command lines of one agent, by strategy.
+
+    Attributes:
+        report: The agent, and what its program can do.
+        strategies: The command lines; exactly one entry is used now (`used_strategy`).
+    """
 
     report: AgentReport
     strategies: tuple[StrategyCommands, ...]
 
     @property
     def used_strategy(self) -> StrategyCommands:
-        """The command lines of the strategy with which this agent would be started now."""
+        """The command lines of the strategy with which the agent would be launched now."""
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:
@@ -204,7 +213,7 @@ class AgentCommands:
 def envelope(
     agents: Iterable[AgentReport | AgentCommands], problems: Iterable[SessionProblem]
 ) -> dict[str, object]:
-    """Return the JSON answer of the commands that look at agents."""
+    """Return the JSON answer of the commands that show agents."""
     return {
         "schema": SCHEMA,
         "agents": [each.as_json() for each in agents],
@@ -215,8 +224,8 @@ def envelope(
 def list_agents(world: World, registry: Registry) -> OperationResult[tuple[AgentReport, ...]]:
     """Report on every agent of the registry, and on those that only the configuration names.
 
-    Each installed program is asked at most twice (for its help and its version), several programs
-    at the same time. A program that has not changed since it was last asked is not asked again.
+    Each installed program is run at most twice (for its help and its version), several programs at
+    the same time. The answers of a program are cached until the program changes.
     """
     specs = [
         world.agents.spec(name) for name in (*registry, *_list_unknown_agents(world, registry))
@@ -231,7 +240,7 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
 
 
 def _list_unknown_agents(world: World, registry: Registry) -> Sequence[str]:
-    """Return the commands that the configuration names as agents and the registry does not know."""
+    """Return the commands that the configuration names as agents but the registry lacks."""
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent for each in settings.roles.values())]
     unique = dict.fromkeys(name for name in named if name is not None)
@@ -243,11 +252,11 @@ def probe_agent(
 ) -> OperationResult[AgentReport]:
     """Report what the installed program of an agent can do.
 
-    The exit code is `ExitCode.MISSING` where no program is installed, or it could not be asked.
+    The exit code is `ExitCode.MISSING` if no program is installed, or if it could not be asked.
 
     Args:
         world: The outside world.
-        name: The agent: a name of the registry, or a command.
+        name: The agent: a name in the registry, or a command.
         look: Returns what the program can do; it may run the program.
     """
     spec = world.agents.spec(name)
@@ -303,9 +312,9 @@ def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> 
 
 
 def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
-    """Ask an agent's program for its version, and return it; empty if it reports none.
+    """Run an agent's program to get its version; empty if it reports none.
 
-    A program that the registry does not know is not run; for it the version is empty, too.
+    A program that the registry does not know is not run; then the version is empty, too.
     """
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:

@@ -1,4 +1,4 @@
-"""Where a person is notified of what, and a test of each address."""
+"""Sends a test notification to each configured address."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _MESSAGE: Final = Notification(
 
 
 class TrialOutcome(StrEnum):
-    """What became of a test message."""
+    """What happened to a test message."""
 
     SENT = "sent"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """It could not be tried here; a session may reach the user so nevertheless."""
+    """The address could not be tried here, but may still reach the user from a session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What happened at one address; ``reason`` says more, without anything secret."""
+    """The outcome at one address; ``reason`` explains it, and contains nothing secret."""
 
     address: Address
     outcome: TrialOutcome
@@ -38,10 +38,10 @@ class Tried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:
-    """How the test reaches the user.
+    """The means by which the test reaches the user.
 
     Attributes:
-        ring: Rings the bell of the user's terminal; returns False if there is none.
+        ring: Rings the bell of the user's terminal; returns False if there is no terminal.
         announce: Shows a text to every client of tmux; returns how many there were.
         notifier: Sends to all other addresses.
     """
@@ -52,7 +52,7 @@ class Ways:
 
 
 def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
-    """Send one message to each address, and say what happened, in the same order; never raises."""
+    """Send one test message to each address; return the outcomes in that order; never raises."""
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
     results = {each: near[each]() for each in addresses if each in near}

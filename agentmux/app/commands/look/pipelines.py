@@ -1,4 +1,4 @@
-"""Look at the pipelines of a project: all of them, or one with everything that is wrong with it."""
+"""Shows the pipelines of a project: all of them, or one with everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineView:
-    """A pipeline for people.
+    """A pipeline, as shown to people.
 
     Attributes:
-        name: The name of its file.
-        says: The comment in the first line of the file; empty for none.
-        is_default: Whether a start takes it that names none.
-        text: The file.
-        pipeline: What it says; None if there are problems.
+        name: The name of the pipeline, which is also that of its file.
+        origin: Where it comes from: built in, or from the user's or the project's files.
+        path: The path of its file.
+        says: The comment in the first line of the file; empty if there is none.
+        is_default: Whether a start uses this pipeline unless it names another.
+        text: The content of the file.
+        pipeline: The pipeline that the file defines; None if there are problems.
         takes_part: The phases of the pipeline that a session would go through now.
-        problems: What is wrong, by line.
+        problems: What is wrong with the file, by line.
     """
 
     name: str
@@ -46,7 +48,7 @@ class PipelineView:
     problems: tuple[Problem, ...]
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields for a JSON answer."""
+        """Return the fields of this pipeline for a JSON answer."""
         fields: Json = {}
         drawing: tuple[str, ...] = ()
         if self.pipeline is not None:
@@ -66,9 +68,9 @@ class PipelineView:
 
 
 def all_pipelines(world: World) -> tuple[PipelineView, ...]:
-    """Return every pipeline that can be used, and each of one's own with its problems.
+    """Return every usable pipeline, and the user's own unusable ones with their problems.
 
-    A built-in one that this version cannot run is left out.
+    A built-in pipeline that this version cannot run is left out.
     """
     views = (
         _view(world, world.texts.pipelines.source(name)) for name in world.texts.pipelines.names()
@@ -81,17 +83,17 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
 
 
 def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
-    """Return the pipelines that a start can take, each with what it is for; the default first."""
+    """Return name and purpose of each pipeline that a start can use, the default one first."""
     pipelines = [each for each in all_pipelines(world) if not each.problems]
     pipelines.sort(key=lambda each: not each.is_default)
     return tuple((each.name, each.says) for each in pipelines)
 
 
 def one_pipeline(world: World, name: str) -> PipelineView:
-    """Return the pipeline with this name.
+    """Return the pipeline with this name, also if it has problems.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no pipeline of this name.
     """
     view = _view(world, world.texts.pipelines.source(name) if is_name(name) else None)
     if view is None:

@@ -1,4 +1,4 @@
-"""Which parts of a project's files a command would use, and whether its user trusts them."""
+"""Determines which parts of a project's files a command would use, and keeps the user's trust."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 Effect = Callable[["World"], object]
-"""A function that says what a command would do in a given `World`, such as which programs to run.
+"""A function that returns what a command would do in a `World`, such as the programs it would run.
 
 If it returns equal values for two worlds, the command would do the same in both.
 """
@@ -28,7 +28,7 @@ _NAMED: Final = 5
 
 
 class NotTrustedError(ConfigError):
-    """The project's files set what runs, and the user has not trusted them."""
+    """The project's files decide what runs, and the user has not trusted them."""
 
     def __init__(self, parts: Iterable[Part], *, command: str = "agentmux trust") -> None:
         super().__init__(
@@ -51,7 +51,7 @@ def describe_keys(parts: Iterable[Part]) -> str:
 def find_untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     """Return the untrusted parts of the project's files that would change what the command does.
 
-    ``effect`` says what the command does with and without such a part.
+    ``effect`` is called for worlds with and without such parts.
     """
     parts = world.consent.trust.parts()
     if not parts:
@@ -68,8 +68,8 @@ def preview_trust(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]
         effect: Returns what the command would do in a world.
 
     Returns:
-        The world, in which no program is run, and a warning that the real command will ask. If
-        everything that the command needs is trusted, ``world`` itself and no warning.
+        That world, in which no agent's program is run, and a warning that the real command will
+        ask. If everything that the command needs is trusted, ``world`` itself and no warning.
     """
     parts = find_untrusted(world, effect)
     if not parts:
@@ -80,9 +80,9 @@ def preview_trust(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]
 
 
 def require_trusted(world: World, effect: Effect) -> None:
-    """Check that the command would use no part that is not trusted; the user is not asked.
+    """Check that the command would use no untrusted part; the user is not asked.
 
-    ``effect`` says what the command would do with and without such a part.
+    ``effect`` returns what the command would do in a world.
 
     Raises:
         NotTrustedError: The command would use such a part.
@@ -104,7 +104,7 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 
 def keep_all(world: World) -> World:
-    """Record that the user trusts what the project's files contain now; all other trust ends.
+    """Record that the user trusts the current content of the project's files, and nothing else.
 
     Returns:
         The world in which it has effect.
@@ -120,12 +120,12 @@ def keep_all(world: World) -> World:
 def keep_written(before: World, after: World, keys: Collection[str]) -> None:
     """Record trust in the parts ``keys``, which a command has just written for the user.
 
-    A part that was there before and was not trusted stays untrusted; so does one that somebody
-    else wrote meanwhile.
+    A part that existed before and was not trusted stays untrusted; so does one that somebody else
+    wrote meanwhile.
 
     Args:
-        before: The world before the command wrote.
-        after: The world with what it wrote.
+        before: The world before the command wrote the parts.
+        after: The world after that.
         keys: The keys of the parts.
     """
     held = {part.key: part for part in before.consent.trust.parts()}
@@ -143,8 +143,8 @@ def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collect
     """Return the `Effect` of a session with these flags: what its seats would run and be told.
 
     Args:
-        agents: Agents by role, as flags of the command line set them.
-        models: Models by role, likewise.
+        agents: The agents by role that flags of the command line set.
+        models: The models by role that flags of the command line set.
         roles: The roles that take part.
     """
 
@@ -156,7 +156,7 @@ def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collect
 
 
 def through(effect: Effect, name: str) -> Effect:
-    """Return ``effect`` of a start that takes the pipeline ``name``: also what is in its files."""
+    """Return ``effect``, extended by what a start reads from the files of the pipeline ``name``."""
 
     def both(world: World) -> object:
         source = world.texts.pipelines.source(name) if is_name(name) else None
@@ -170,11 +170,12 @@ def through(effect: Effect, name: str) -> Effect:
 
 
 def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
-    """Return ``effect`` of a start that may make a worktree: also where, and how it is prepared.
+    """Return ``effect``, extended by what a start uses to make and prepare a worktree.
 
-    And what checks its result.
+    The commands that check the result are included, too.
 
     Args:
+        effect: The effect to extend.
         asked: Whether the user asked for a worktree; None leaves it to the configuration.
     """
 

@@ -1,1 +1,1 @@
-"""Moves a session to another machine or clone."""
+"""Export a session to a file, and import it on another machine or in another clone."""

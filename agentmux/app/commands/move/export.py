@@ -1,8 +1,9 @@
-"""Export a stopped session to a file, with which it goes on elsewhere.
+"""Exports a stopped session to a file, so that it can continue elsewhere.
 
-First its files are saved in a work-tree checkpoint. Then the file is written whole, and read again.
-Only then one event says that the session has moved. If that is interrupted at any point, the
-session either goes on here, or has moved and its file is whole; the same command then ends it.
+First the work tree is saved in a checkpoint. Then the complete file is written and read again.
+Only then one event records that the session has moved. If that is interrupted at any point, the
+session either continues here, or has moved and its file is complete; the same command completes an
+interrupted export.
 """
 
 from __future__ import annotations
@@ -58,15 +59,15 @@ _HOST_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedSession:
-    """What an export has done.
+    """The result of an export.
 
     Attributes:
-        name: The session's.
-        file: The file, absolute.
-        is_copy: Whether the session goes on here, too.
+        name: The name of the session.
+        file: The absolute path of the file.
+        is_copy: Whether the session continues here, too.
         bytes: The size of the file.
-        left: The files of the session, and of its work tree, that do not come along.
-        again: Whether an earlier export had written the file already.
+        left: The files of the session, and of its work tree, that were not exported.
+        again: Whether an earlier export had already written the file.
     """
 
     name: str
@@ -80,21 +81,21 @@ class ExportedSession:
 def export(
     world: World, entry: SessionEntry, target: Path, *, copy: bool, force: bool
 ) -> ExportedSession:
-    """Write the session to the file ``target``; unless it is a copy, it does not go on here then.
+    """Write the session to the file ``target``; without ``copy``, it no longer continues here.
 
     Args:
         world: The project.
         entry: The session, which is not live.
-        target: Absolute.
-        copy: Whether the session goes on here, and another one begins with the file.
-        force: Whether to replace a file that is there, and to export a session that has moved.
+        target: The absolute path of the file.
+        copy: Whether the session continues here, and the file begins another session.
+        force: Whether to replace an existing file, and to export a session that has moved.
 
     Raises:
         NotFoundError: The session is done.
-        BlockedError: It is in use, has moved, is being delivered, or its checkout shows something
-            else.
-        UsageError: The file is there already, or the session is not in a git repository.
-        DataError: The session cannot be read, or the file not be written.
+        BlockedError: The session is in use, has moved, is being delivered, or its checkout shows
+            something else.
+        UsageError: The file exists already, or the session is not in a git repository.
+        DataError: The session cannot be read, or the file cannot be written.
         GitError: Git refuses.
     """
     _require_exportable(world, entry, world.files(entry.path).load().current)
@@ -143,10 +144,10 @@ def _require_exportable(world: World, entry: SessionEntry, state: SessionState) 
 
 
 def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool:
-    """Whether the work tree is there: not that of a worktree that was deleted, or not made yet.
+    """Return whether the work tree exists: False for a worktree that was deleted or not made yet.
 
     Raises:
-        BlockedError: It is there, but its repository was moved: what it has would stay behind.
+        BlockedError: It exists, but its repository was moved, so its files would stay behind.
     """
     spec = worktree_of(world, state, entry.path)
     if spec is None or world.git.worktrees.is_made(spec):
@@ -176,7 +177,7 @@ def _done_before(
     works: bool,
     copy: bool,
 ) -> ExportedSession | None:
-    """End an export that was interrupted after the file had its name; None if there is none."""
+    """Complete an export that was interrupted after the file got its name; else None."""
     there = _read_whole_archive(world, target)
     if there is None:
         return None
@@ -206,7 +207,7 @@ def _done_before(
 
 
 def _read_whole_archive(world: World, target: Path) -> tuple[Manifest, str] | None:
-    """Return manifest and digest of a file that is whole; None if there is none."""
+    """Return manifest and digest of the file if it is complete, else None."""
     with suppress(NotFoundError, DataError), world.archives.open_archive(target) as archive:
         archive.verify()
         return archive.manifest, archive.digest
@@ -284,7 +285,7 @@ def _export_session(
 
 
 def _refs(world: World, home: Path, state: SessionState) -> dict[str, str]:
-    """Return the commits that come along, by their names in the bundle."""
+    """Return the commits to export, by their names in the bundle."""
     base = state.base.commit if state.base is not None else state.options.base or ""
     saved = last_checkpoint(state)
     head = saved.head if saved is not None and saved.head is not None else base

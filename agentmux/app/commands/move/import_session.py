@@ -1,8 +1,8 @@
-"""Import a session from the file of an export, and let it go on here.
+"""Imports a session from an exported file, so that it can continue here; starts nothing.
 
-Nothing is started. All that is made carries the session's uuid or a temporary name until the
-session's directory gets its name, which is the last step: an import that was interrupted is done
-again, and takes what is there.
+Everything that is made carries the session's uuid or a temporary name until the last step, in which
+the session's directory gets its name. So an interrupted import can be repeated, and uses what is
+there already.
 """
 
 from __future__ import annotations
@@ -75,24 +75,24 @@ if TYPE_CHECKING:
 _BUNDLE: Final = f"{layout.WORK_TREE}/import.bundle"
 _COPIES_MAX: Final = 1000
 _LONG_JOURNAL: Final = 4 << 20
-"""So many bytes take some seconds to read; a session seldom has a tenth of them."""
+"""A journal of this many bytes takes some seconds to read; few sessions have a tenth of that."""
 _BEGINNINGS: Final = ((JournalCreated, SessionStarted), (JournalCreated, SessionImported))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSession:
-    """A session that goes on here.
+    """A session that was imported here.
 
     Attributes:
-        name: Of its directory.
-        path: Of its directory.
+        name: The name of its directory.
+        path: The path of its directory.
         host: The name of the machine that it comes from.
-        phase: The phase in which it goes on.
-        worktree: The worktree that its first resume makes; None for one that came back to where it
-            was, and worked in the checkout.
-        branch: Short name of its branch; None for none.
-        returned: Whether it was here before, and goes on as it was.
-        warnings: One sentence each.
+        phase: The phase in which it continues.
+        worktree: The worktree that its first resume makes; None for a session that worked in the
+            checkout and has returned there.
+        branch: The short name of its branch; None if it has none.
+        returned: Whether it was exported from here, and continues as it was.
+        warnings: What the user should know, one sentence each.
     """
 
     name: str
@@ -107,11 +107,15 @@ class ImportedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrival:
-    """What an import makes.
+    """What an import will make.
 
     Attributes:
+        path: The directory of the session.
+        state: The session's state here.
+        events: The events of the session's journal.
         tip: The commit at which its branch begins here.
         chosen: Its pipeline, as this machine has it.
+        warnings: What the user should know, one sentence each.
     """
 
     path: Path
@@ -123,19 +127,19 @@ class _Arrival:
 
 
 def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], object]) -> str:
-    """Return the name of the pipeline that an import takes from the configuration here.
+    """Return the name of the pipeline that an import would take from the configuration here.
 
-    Empty if it takes nothing, since the session is here.
+    Empty if it takes none because the session is already here.
 
     Args:
         world: The project.
-        file: Absolute.
+        file: The absolute path of the exported file.
         copy: As for `import_session`.
         say: Called with a sentence if reading the file will take long.
 
     Raises:
         NotFoundError: There is no such file.
-        DataError: It cannot be used.
+        DataError: The file cannot be used.
     """
     with world.archives.open_archive(file) as archive:
         if not copy and _here(world, archive.manifest.session) is not None:
@@ -148,7 +152,10 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
 
 
 def taken_from(world: World, pipeline: str) -> object:
-    """Return what an import takes from the configuration of ``world``; for questions of trust."""
+    """Return what an import takes from the configuration of ``world``; for questions of trust.
+
+    Two worlds with equal values would import the session equally.
+    """
     source = world.texts.pipelines.source(pipeline) if pipeline else None
     content = None if source is None else (source.text, source.prompts, source.schemas)
     place = (world.settings.git.setup, world.texts.templates.copy_patterns())
@@ -156,19 +163,20 @@ def taken_from(world: World, pipeline: str) -> object:
 
 
 def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
-    """Make the session in the file one of this project; start nothing.
+    """Add the session in the file to this project; start nothing.
 
-    The session that the file was exported from, and that is still here, goes on as it was.
+    If the file was exported from this project and its session is still here, the session continues
+    as it was.
 
     Args:
-        world: The project, with the settings that are allowed.
-        file: Absolute.
-        copy: Whether it becomes another session, with a uuid and a branch of its own.
+        world: The project, with the settings that are trusted.
+        file: The absolute path of the exported file.
+        copy: Whether to make another session of it, with a uuid and a branch of its own.
 
     Raises:
         NotFoundError: There is no such file.
-        DataError: It is damaged, of a newer version, or made to do harm.
-        BlockedError: The project has the session; the reason is ``session_here``.
+        DataError: The file is damaged, of a newer version, or malicious.
+        BlockedError: The project already has the session; the error's reason is ``session_here``.
         MissingError: The repository lacks commits on which the session builds.
         UsageError: There is no repository here, or another one; or no worktree can be made.
         ConfigError: The session's pipeline cannot be used here.
@@ -213,10 +221,10 @@ def _here(world: World, session: str) -> SessionEntry | None:
 def _return_session(
     world: World, entry: SessionEntry, archive: SessionArchive, file: Path
 ) -> ImportedSession:
-    """Let a session go on that was exported to this very file, and is still here.
+    """Continue a session that was exported to this very file and is still here.
 
     Raises:
-        BlockedError: It is another file, or the session has not moved.
+        BlockedError: It was exported to another file, or has not moved.
     """
     lock = world.locks.session(entry.path)
     lock.acquire(LOCK_WAIT_S, {"command": "import", "since": stamp(world.now())})
@@ -263,10 +271,10 @@ def _is_here(entry: SessionEntry, file: Path, *, is_moved: bool) -> BlockedError
 
 
 def _state_of(archive: SessionArchive, events: tuple[Event, ...]) -> SessionState:
-    """Return the state that the journal in the file gives.
+    """Return the state that results from the journal in the file.
 
     Raises:
-        DataError: It is not the journal of a session that can go on.
+        DataError: It is not the journal of a session that can continue.
     """
     kinds = tuple(type(each.fact) for each in events[:2])
     if kinds not in _BEGINNINGS:
@@ -376,7 +384,7 @@ def _warnings(
 
 
 def _free_uuid(manifest: Manifest, entries: tuple[SessionEntry, ...]) -> str:
-    """Return the uuid of a copy: always the next one, so that an import can be done again."""
+    """Return the uuid for a copy: the first free one of a fixed series, so that imports repeat."""
     taken = {each.text("session_id") for each in entries}
     uuids = (named_uuid(manifest.session, f"copy {n}") for n in range(1, _COPIES_MAX))
     uuid = next((each for each in uuids if each not in taken), None)
@@ -408,7 +416,7 @@ def _place(
     entries: tuple[SessionEntry, ...],
     session: str,
 ) -> tuple[Path, str | None]:
-    """Return the worktree and the branch of the session.
+    """Return the worktree and the branch for the session.
 
     Raises:
         UsageError: No worktree can be made.
@@ -437,9 +445,9 @@ def _place(
 def _known_branch(
     world: World, manifest: Manifest, state: SessionState, room: WorktreeRoom, session: str
 ) -> str:
-    """Return the branch of an import that was interrupted, or else the session's own, if it can be.
+    """Return the branch of an interrupted import, or else the session's own one if it can be used.
 
-    Empty if it needs another one.
+    Empty if the session needs another branch.
     """
     begun = world.git.worktrees.find_branch(session)
     if begun is not None:
@@ -478,7 +486,7 @@ def _make(world: World, archive: SessionArchive, arrival: _Arrival) -> None:
 
 
 def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
-    """Return the texts of the session that are this machine's; see `first_texts`."""
+    """Return the session's files that come from this machine; see `first_texts`."""
     state = arrival.state
     texts = dict(first_texts(with_workplace(world, state), arrival.path, state))
     del texts[layout.REQUIREMENTS]  # it comes along, or is made below
@@ -538,7 +546,7 @@ def _require_commits(world: World, folder: Path, manifest: Manifest, state: Sess
 
 
 def _hand_over(world: World, folder: Path, manifest: Manifest, state: SessionState) -> None:
-    """Write what the agents here are told of the work so far."""
+    """Write the files that tell the agents here about the work so far."""
     files = world.files(folder)
     if manifest.checkpoint:
         diff = world.git.bundles.diff(folder, manifest.base, manifest.checkpoint, handover.DIFF_MAX)

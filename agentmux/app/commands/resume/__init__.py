@@ -1,1 +1,1 @@
-"""Lets a session go on: as a whole, one seat, or from an earlier state."""
+"""Resume a session, rewind it to a checkpoint, or restart one of its seats."""

@@ -1,4 +1,4 @@
-"""A seat of a live session, and what its user wants of it, as an event of the journal."""
+"""Finds seats of a live session, and makes the events by which a user gives them commands."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def require_orchestrator(name: str, poke: Callable[[], bool]) -> None:
 
 
 def require_seat(state: SessionState, name: str, seat: str) -> Seat:
-    """Return a seat of the session ``name``.
+    """Return the seat ``seat`` of the session ``name``.
 
     Raises:
         NotFoundError: The session has no such seat now. The hints name the seats that it has; if it
-            has none, the command for what it waits for.
+            has none, they suggest the next command.
     """
     known = state.seats.get(seat)
     if known is not None:
@@ -51,9 +51,9 @@ def require_seat(state: SessionState, name: str, seat: str) -> Seat:
 
 
 def only_seat(files: SessionFiles, name: str) -> str:
-    """Return the seat that is meant where none is named: the only one with an agent that runs.
+    """Return the only seat in which an agent runs, for commands that name no seat.
 
-    ``files`` are those of the session ``name``.
+    ``files`` is the directory of the session ``name``.
 
     Raises:
         UsageError: Several agents run.
@@ -80,7 +80,7 @@ def seat_event(
     seat: str,
     fact: SeatRestarted | CheckSkipped | SeatTold | SeatAnswered,
 ) -> Event:
-    """Return the event that the user wants ``fact`` of the agent that the seat has now."""
+    """Return an event by which the user asks for ``fact`` at the seat's current launch."""
     return Event(
         id=world.new_id(),
         at=stamp(world.now()),

@@ -1,4 +1,4 @@
-"""What a command asks of the orchestrator that it starts, and what the orchestrator answers."""
+"""The request with which a command starts an orchestrator, and the orchestrator's report."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class SessionDoneError(NotFoundError):
 
 
 class Rebuild(StrEnum):
-    """How a worktree that is gone is made again.
+    """How a missing worktree is made again.
 
-    That is from its last checkpoint: ``careful`` only if git keeps nothing more for its folder,
-    ``anyway`` also then. ``branch`` is from its branch alone.
+    ``careful`` and ``anyway`` use its last checkpoint; ``careful`` refuses if git still keeps work
+    for the old folder. ``branch`` uses its branch alone.
     """
 
     CAREFUL = "careful"
@@ -40,12 +40,13 @@ class OrchestratorRequest:
     """What a command asks of the orchestrator that it starts.
 
     Attributes:
-        ready: Path of the pipe in which the orchestrator reports that it is ready, or why not;
-            empty for none.
-        fresh: Seats that start a new conversation; ``*`` means all of them.
-        phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
+        mode: Whether to start or resume the session, or to reattach to agents that still run.
+        ready: The path of the pipe in which the orchestrator reports that it is ready, or why it is
+            not; empty if nobody waits for a report.
+        fresh: The seats that start a new conversation; ``*`` stands for all seats.
+        phase: For ``resume``: an earlier phase to go back to; None resumes in the inferred phase.
         policy: For ``resume``: how panes come back, if a flag sets it; else empty.
-        rebuild: For ``resume``: how a worktree that is gone is made again.
+        rebuild: For ``resume``: how a missing worktree is made again.
         session_id: The id for a session whose older format has none.
         session_name: The tmux session's name for a session whose older format has none.
     """
@@ -60,7 +61,7 @@ class OrchestratorRequest:
     session_name: str = ""
 
     def encode(self) -> str:
-        """Return the request as one word of argv."""
+        """Return the request as one argument of a command line."""
         return json.dumps(asdict(self))
 
 
@@ -74,7 +75,14 @@ def decode_request(text: str) -> OrchestratorRequest:
 class OrchestratorReport:
     """What an orchestrator reports when it is ready, or why it cannot start.
 
-    ``sets_up``: it prepares the worktree first, before the work of ``phase``.
+    Attributes:
+        ok: Whether it is ready.
+        phase: The phase in which work goes on.
+        sets_up: Whether it first prepares the worktree, before the work of ``phase``.
+        exit_code: The exit code of its error; 0 if it is ready.
+        message: The message of its error.
+        hints: The hints of its error.
+        warnings: What the user should know, one sentence each.
     """
 
     ok: bool
@@ -99,7 +107,7 @@ def decode_report(data: bytes) -> OrchestratorReport:
 
 
 def failure(error: AgentmuxError) -> OrchestratorReport:
-    """Return the report of an orchestrator that cannot start."""
+    """Return the report of an orchestrator that cannot start because of ``error``."""
     return OrchestratorReport(
         ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints
     )

@@ -1,4 +1,4 @@
-"""Start an orchestrator in the tmux session of its session, and wait until it is ready."""
+"""Starts an orchestrator in the tmux session of its session, and waits until it is ready."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LAST_WORDS: Final = 15
 
 
 class OrchestratorFailedError(AgentmuxError):
-    """The orchestrator could not start; its exit code becomes the command's."""
+    """The orchestrator could not start; its exit code becomes that of the command."""
 
     def __init__(self, message: str, *, exit_code: int, hints: tuple[str, ...] = ()) -> None:
         self.exit_code = ExitCode(exit_code)
@@ -46,9 +46,10 @@ class OrchestratorStart:
     """How an orchestrator is started.
 
     Attributes:
-        argv: Returns the command line of an orchestrator, from the session's directory and request.
-        pipe: Creates, in a session's directory, the pipe in which the orchestrator reports that it
-            is ready, or why not.
+        argv: Returns the command line of an orchestrator, given the session's directory and the
+            request.
+        pipe: Creates the pipe, in the given session's directory, in which the orchestrator reports
+            that it is ready, or why it is not.
     """
 
     argv: Callable[[Path, OrchestratorRequest], tuple[str, ...]]
@@ -57,13 +58,20 @@ class OrchestratorStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedSession:
-    """A running session: its tmux session, its phase, and where it works.
+    """A session whose orchestrator has just been started.
 
     Attributes:
-        worktree: The top of its own worktree; None where it works in the checkout.
-        sets_up: Whether that is prepared first, before the work of ``phase``.
-        notes: What the user should know of the workplace, one sentence each.
-        told: The warnings that the user was told before it was started.
+        name: The name of the session.
+        path: The session's directory.
+        target: Its tmux session.
+        tmux_name: The name of its tmux session.
+        phase: The phase in which it works.
+        warnings: What the user should know, one sentence each.
+        branch: Its branch; None if HEAD is detached, or outside of git.
+        worktree: The top of its own worktree; None if it works in the checkout.
+        sets_up: Whether the worktree is prepared first, before the work of ``phase``.
+        notes: What the user should know about the workplace, one sentence each.
+        told: The warnings that the user was shown before the start.
     """
 
     name: str
@@ -80,7 +88,7 @@ class StartedSession:
 
     @property
     def news(self) -> tuple[str, ...]:
-        """The warnings that the user was not told yet."""
+        """The warnings that the user was not shown before the start."""
         return tuple(each for each in self.warnings if each not in self.told)
 
 
@@ -101,10 +109,10 @@ def hand_over(
         world: The outside world.
         starter: How an orchestrator is started.
         path: The session's directory.
-        state: Has the tmux session's name and the uuid that marks it as ours.
+        state: The session's state; it has the name of the tmux session, and the uuid that marks it.
         request: What the orchestrator is asked to do.
-        pipe: The pipe for the orchestrator's report, if it exists already; this function closes it,
-            also if it fails.
+        pipe: The pipe for the orchestrator's report, if it exists already; this function always
+            closes it.
 
     Raises:
         BlockedError: The tmux name is taken.
@@ -148,7 +156,7 @@ def reattach(
     """Start a new orchestrator in the tmux session ``own``, for the agents that still run there.
 
     Raises:
-        BlockedError: Another orchestrator drives the session, or another command is starting one.
+        BlockedError: Another orchestrator runs the session, or another command is starting one.
         OrchestratorFailedError: The orchestrator could not start.
     """
     pipe = starter.pipe(path)

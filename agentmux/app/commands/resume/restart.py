@@ -1,4 +1,4 @@
-"""Restart one stopped seat of a live session."""
+"""Restarts one ended seat of a live session, or skips a command of a check that could not run."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def restart(
 
     Args:
         world: The outside world.
-        files: The session.
-        seat: Such as ``coder-2``.
+        files: The session's directory.
+        seat: The seat, such as ``coder-2``.
         fresh: True starts a new conversation, False resumes the old one; None decides by the same
-            checks as a resume.
+            rules as a resume.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
@@ -49,13 +49,13 @@ def restart(
 
 
 def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool]) -> None:
-    """Record that the user goes on without a command of a check that could not run.
+    """Record that the session continues without a command of a check that could not run.
 
-    The arguments are those of `restart`.
+    For the arguments see `restart`.
 
     Raises:
         NotFoundError: No orchestrator runs, or the session has no such seat now.
-        BlockedError: The seat is none of a command that could not run.
+        BlockedError: The seat is not that of a command that could not run.
     """
     with _lock_seat(files, seat, poke) as (held, state, known):
         if known.status != BROKEN:
@@ -72,7 +72,7 @@ def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool
 def _lock_seat(
     files: SignalFiles, seat: str, poke: Callable[[], bool]
 ) -> Iterator[tuple[Transaction, SessionState, Seat]]:
-    """Yield the locked journal, the present state and a seat of a session that is driven.
+    """Yield the locked journal, the current state, and the seat, if an orchestrator runs.
 
     Raises:
         NotFoundError: No orchestrator runs, or the session has no such seat now.

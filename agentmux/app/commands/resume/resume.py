@@ -1,4 +1,4 @@
-"""Plan the resume of a session by reading only, and carry it out."""
+"""Plans the resume of a session without changing anything, and carries it out."""
 
 from __future__ import annotations
 
@@ -88,23 +88,25 @@ class ResumePlan:
     """What a resume would do with one session.
 
     Attributes:
+        path: The session's directory.
         tree: The directory in which the agents work.
-        news: What becomes of a worktree that is gone; empty for none.
         phase: The phase in which work goes on.
         entered: The inferred phase, or an earlier one that the user asked for. If the artifacts
-            show its outcome already, the resume records that, and work goes on in the next phase.
-        state: The committed state with every unapplied event folded into it.
-        state_phase: The phase in the committed state; None where it cannot be read.
-        source: Where the state comes from, such as ``state.json``.
+            already show its outcome, the resume records that, and work goes on in the next phase.
+        state: The saved state with every unapplied event applied to it.
+        state_phase: The phase in the saved state; None if that cannot be read.
+        source: Where the state was read, such as ``state.json``.
         inference: The phase that state and artifacts show, and the evidence.
         resumed: The state in which agents would be launched.
-        unapplied: How many events of the journal were not yet in the committed state.
-        panes: The planned launch of each seat that the phase wants now.
-        obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
-        changed: The settings that differ from those that it keeps.
-        repin: Whether it takes these.
-        rebuild: How a worktree that is gone is made again.
-        setup: The steps that prepare the worktree before agents start, by name.
+        unapplied: How many events of the journal were not yet in the saved state.
+        panes: The planned launch of each seat that the phase needs now.
+        warnings: What the user should know, one sentence each.
+        obstacle: Why the session's worktree cannot be made again; None if it can be, or exists.
+        news: What happens to a missing worktree, in words; empty if none is missing.
+        changed: The settings that differ from those that the session keeps.
+        repin: Whether the session takes these settings.
+        rebuild: How a missing worktree is made again.
+        setup: The names of the steps that prepare the worktree before agents start.
     """
 
     path: Path
@@ -130,7 +132,7 @@ class ResumePlan:
     def because(self) -> str:
         """Why work goes on in `phase`, and what is missing there, in words.
 
-        That the phase is the one in which the session stopped is not said.
+        Nothing is said about the phase itself if it is the one in which the session stopped.
         """
         inference, because = self.inference, self.inference.because
         if self.entered != inference.phase:
@@ -155,17 +157,17 @@ def plan_resume(
 
     Args:
         world: The outside world.
-        files: The session.
-        fresh: Seats that would start a new conversation; ``*`` means all of them.
-        phase: An earlier phase to go back to; None goes on in the inferred one.
-        rebuild: How a worktree that is gone is made again.
+        files: The session's directory.
+        fresh: The seats that would start a new conversation; ``*`` stands for all seats.
+        phase: An earlier phase to go back to; None resumes in the inferred phase.
+        rebuild: How a missing worktree is made again.
         repin: Whether the session takes the settings that have changed.
 
     Raises:
         DataError: The session cannot be read.
-        BlockedError: It was moved elsewhere.
-        ConfigError: It came with the repository, and has commands or prompts.
-        UsageError: ``phase`` is not a phase, or a later one.
+        BlockedError: The session was moved elsewhere.
+        ConfigError: The session came with the repository, and has commands or prompts.
+        UsageError: ``phase`` is not a phase of the session, or is a later one.
     """
     loaded = files.load()
     state, added = _fold_tail(loaded.state, loaded.tail)
@@ -219,7 +221,7 @@ def plan_resume(
 def _obstacle(
     world: World, state: SessionState, path: Path, rebuild: Rebuild
 ) -> BlockedError | None:
-    """Return why the session at ``path`` cannot have its place; None where it can, or is done."""
+    """Return why the session at ``path`` cannot work in its place; None if it can, or is done."""
     if state.phase == Phase.DONE:
         return None
     trial = trial_in_the_way(world) if not state.worktree else None
@@ -227,7 +229,7 @@ def _obstacle(
 
 
 def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:
-    """Yield what a resume does before anything else, and whether it does that."""
+    """Yield sentences about what a resume does first, each with whether it applies."""
     moved = f"the repository was moved: the session goes on in {plan.state.worktree}"
     yield _REWINDING, recorded.rewind is not None
     yield moved, relocation(recorded, plan.state) is not None
@@ -236,13 +238,13 @@ def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str,
 def _pin_pipeline(
     world: World, files: SessionFiles, state: SessionState, *, repin: bool
 ) -> tuple[SessionState, Mapping[str, str]]:
-    """Return the state with the pipeline that the session has then; see `pinned`.
+    """Return the state with the pipeline that the session will have after a resume (see `pinned`).
 
-    Also the files that a repin will write: their content by their path in the session.
+    Also returns the files that a repin will write: content by path in the session.
 
     Raises:
-        DataError: A file of the pipeline differs from what the session froze, and stays.
-        AgentmuxError: The present pipeline is gone, or cannot be used.
+        DataError: A file of the kept pipeline differs from what the session froze.
+        AgentmuxError: The current pipeline no longer exists, or cannot be used.
     """
     taken = pipeline_repin(world, state, files) if repin else None
     if taken is not None:
@@ -295,7 +297,7 @@ def _settings_news(plan: ResumePlan) -> Iterator[str]:
 
 
 def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
-    """Say that another branch is checked out now; ``world`` is that of the session's workplace."""
+    """Yield a sentence if another branch is checked out; ``world`` is that of the workplace."""
     if plan.phase == Phase.DONE or plan.news or plan.obstacle is not None:
         return
     with suppress(AgentmuxError, OSError):
@@ -305,7 +307,7 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
-    """Whether the session's own options rule out a commit that git and configuration allow."""
+    """Whether the session makes no commit although git and the configuration would allow it."""
     expected = world.settings.completion.commit and not state.is_report
     if state.options.commit or not expected or state.phase == Phase.DONE:
         return False
@@ -317,7 +319,7 @@ def _lacks_commit(world: World, state: SessionState) -> bool:
 def _fold_tail(
     state: SessionState, tail: tuple[tuple[Event, int], ...]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Fold events, each with the offset of its end, into ``state``.
+    """Apply events, each with the offset of its end, to ``state``.
 
     Returns:
         The new state, and the files that the session must have after these events.
@@ -358,7 +360,7 @@ def _simulate_resume(
 def settled_state(
     world: World, state: SessionState, artifacts: Artifacts
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Apply the outcome of the phase, if the artifacts show it already.
+    """Return the state after the outcome of its phase, if the artifacts already show that outcome.
 
     Returns:
         The state in which work goes on, and the files that the session must have then. If the
@@ -374,9 +376,9 @@ def settled_state(
 def _apply_first_facts(
     world: World, files: SessionFiles, state: SessionState
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state after what a resume records first.
+    """Return the state after the facts that a resume records first, and the files it needs.
 
-    That is the end of a rewind, choices of the user in panes, and the ends of commands.
+    These facts are the end of a rewind, choices of the user in panes, and the ends of commands.
     """
     added: tuple[Implied, ...] = ()
     if state.rewind is not None:
@@ -411,10 +413,11 @@ def resume(
 ) -> StartedSession:
     """Start an orchestrator that resumes the session, and wait until it is ready.
 
-    The orchestrator reads the session again and decides itself where to go on.
+    The orchestrator reads the session again and decides itself where to resume.
 
     Raises:
-        BlockedError: By now the session is live or locked, or another one is live in the checkout.
+        BlockedError: Meanwhile the session has become live or locked, or another session has become
+            live in the checkout.
     """
     world.agents.claims.require_writable()
     lock = world.locks.session(plan.path)
@@ -438,7 +441,7 @@ def resume(
 
 
 def _record_repin(world: World, plan: ResumePlan) -> tuple[str, ...]:
-    """Record that the session takes the present settings; return warnings."""
+    """Record that the session takes the current settings; return warnings."""
     session = Session(world.files(plan.path), now=world.now, new_id=world.new_id)
     session.take_over()
     return repin(world, session)
@@ -447,8 +450,8 @@ def _record_repin(world: World, plan: ResumePlan) -> tuple[str, ...]:
 def require_unfinished(plan: ResumePlan) -> None:
     """Check that the session is not done.
 
-    A session passes that is done by the journal, but not yet by its committed state: the resume
-    then brings the state up to date.
+    A session that is done according to the journal, but not yet in its saved state, passes: the
+    resume then updates the state.
 
     Raises:
         NotFoundError: The session is done.
@@ -465,12 +468,12 @@ def _with_identity(world: World, plan: ResumePlan) -> SessionState:
 
 
 def plan_lacks(world: World, plan: ResumePlan) -> LackingProgramError | None:
-    """Return why a resume without a person is refused by `lacking_programs`; None where not."""
+    """Return why a resume without a person is refused (`lacking_programs`); None if it is not."""
     return lacking_programs(world.agents.programs, world.files(plan.path), plan.state, plan.panes)
 
 
 def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
-    """Return one pane of a dry run, in the directory ``tree``, as JSON answers contain it."""
+    """Return one planned pane, in the directory ``tree``, for the JSON answer of a dry run."""
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -532,10 +535,10 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
 
 
 def find_obstacle(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
-    """Return why a session cannot be resumed now; None when it can.
+    """Return why a session cannot be resumed now; None if it can be.
 
     Raises:
-        MissingError: The tmux server does not answer, so that nobody can tell.
+        MissingError: The tmux server does not answer, so nobody can tell.
     """
     twin = _twin(site, entry)
     if twin is not None:
@@ -590,7 +593,7 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
 def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
     """Return the error if the directory is a copy and the original still exists, else None.
 
-    Both would share ids, panes and conversations.
+    The two would share ids, panes and conversations.
     """
     folder = entry.text("feature_dir")
     original = site.project / folder if folder else entry.path

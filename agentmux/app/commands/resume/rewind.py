@@ -1,7 +1,7 @@
-"""Take the files of a stopped session back to a work-tree checkpoint.
+"""Rewinds the files of a stopped session to a work-tree checkpoint.
 
-First the files are saved as they are, and the intent is recorded; then the files are written. If
-that is interrupted, the next rewind or resume does it again.
+First the current files are saved, and the intent is recorded; then the files are written. If that
+is interrupted, the next rewind or resume repeats it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class RewindPlan:
 
     Attributes:
         to: The checkpoint.
-        files: The files that go back.
-        missing: The files that stay as they are, since the checkpoint does not have them.
-        phase: The phase in which work goes on then.
-        subplans: The sub-plans that stay handed in.
-        stale: The seats that start a new conversation.
+        files: The files that would be restored.
+        missing: The files that would stay as they are, because the checkpoint does not have them.
+        phase: The phase in which work would go on.
+        subplans: The sub-plans that would stay handed in.
+        stale: The seats that would start a new conversation.
     """
 
     to: TreeCheckpoint
@@ -59,11 +59,11 @@ class RewindPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewoundSession:
-    """What a rewind has done.
+    """The result of a rewind.
 
     Attributes:
-        before: The number of the checkpoint with the files as they were.
-        left: The files that stayed as they were.
+        before: The number of the checkpoint that has the files from before the rewind.
+        left: The files that were left unchanged.
     """
 
     before: int
@@ -71,15 +71,15 @@ class RewoundSession:
 
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
-    """Return the checkpoints of the session, oldest first."""
+    """Return the work-tree checkpoints of the session, oldest first."""
     return site.files(entry.path).load().current.tree_checkpoints
 
 
 def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
-    """Return what a rewind to the checkpoint ``name`` would do; keeps nothing.
+    """Return what a rewind to the checkpoint ``name`` would do; records nothing.
 
     Raises:
-        BlockedError: The session works in the checkout, was delivered, or its worktree is gone.
+        BlockedError: The session works in the checkout, was delivered, or its worktree is missing.
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses, for example because the checkpoint is incomplete.
     """
@@ -101,7 +101,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
 
 
 def _events(world: World, entry: SessionEntry, to: TreeCheckpoint) -> tuple[Event, ...]:
-    """Return the journal.
+    """Return the events of the journal.
 
     Raises:
         BlockedError: A result was committed after the checkpoint.
@@ -117,10 +117,11 @@ def _events(world: World, entry: SessionEntry, to: TreeCheckpoint) -> tuple[Even
 
 
 def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -> None:
-    """Check that the session's files may go back.
+    """Check that the files of the session may be restored from a checkpoint.
 
     Raises:
-        BlockedError: It works in the checkout, its result was approved, or its worktree is gone.
+        BlockedError: The session works in the checkout, its result was approved, or its worktree is
+            missing.
     """
     require_here(state, entry.name)
     spec = worktree_of(world, state, entry.path)
@@ -141,10 +142,10 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
 
 
 def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
-    """Take the files of a stopped session back to the checkpoint ``name``.
+    """Rewind the files of a stopped session to the checkpoint ``name``.
 
     Raises:
-        BlockedError: As from `plan_rewind`, or the session is in use.
+        BlockedError: As for `plan_rewind`; or the session is in use.
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses.
     """

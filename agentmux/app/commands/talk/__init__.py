@@ -1,1 +1,1 @@
-"""What a person gives the agents of a live session."""
+"""Give messages or keys to the agents of a live session, or wake parked ones."""

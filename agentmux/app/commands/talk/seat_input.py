@@ -1,8 +1,8 @@
-"""Give the orchestrator a message or keys for an agent, and learn what happened to them.
+"""Gives the orchestrator a message or keys for an agent, and waits for the result.
 
-The command only records what the user wants; the orchestrator, the one process that types, records
-what becomes of it. Both are events of the journal, so nothing is lost or typed twice if a process
-is killed.
+The command only records what the user wants; the orchestrator, the only process that types, records
+the result. Both are events of the journal, so nothing is lost or typed twice if a process is
+killed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
 
 MESSAGE_MAX: Final = 1 << 15
-"""The most bytes of a message to an agent."""
+"""The maximal size of a message to an agent, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedInput:
-    """An input that is in the journal: its id, and the offset in the journal before it."""
+    """An input that was recorded in the journal.
+
+    Attributes:
+        id: The id of the input.
+        seat: The seat that it is for.
+        offset: A position in the journal before the input, in bytes.
+    """
 
     id: str
     seat: str
@@ -40,10 +46,10 @@ class RecordedInput:
 
 
 def require_message(text: str) -> str:
-    """Return a message as it is recorded, if it can be typed.
+    """Check that a message can be typed; return it as it is recorded.
 
     Raises:
-        UsageError: It is empty or too long.
+        UsageError: The message is empty or too long.
     """
     text = writable(text).strip()
     if not text:
@@ -73,15 +79,15 @@ def give(
     Args:
         world: The outside world.
         entry: The session.
-        seat: Such as ``coder-2``.
-        fact: What the user gives.
+        seat: The seat, such as ``coder-2``.
+        fact: The message or the keys.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
         NotFoundError: No orchestrator runs, or the session has no such seat now.
-        BlockedError: No agent runs in the seat, or its usage limit is not over (then it takes keys
-            only); or the orchestrator is of another version, which may not know such events.
-            Nothing is recorded then.
+        BlockedError: No agent runs in the seat; or its usage limit is not over, so it takes only
+            keys; or the orchestrator has another version, which may not know such events. Nothing
+            is recorded then.
     """
     files = world.files(entry.path)
     require_orchestrator(entry.name, poke)
@@ -131,7 +137,14 @@ def wait_ended(
     timeout_s: float,
     monotonic: Callable[[], float],
 ) -> InputEnded:
-    """Return what happened to an input, as soon as the orchestrator has recorded it.
+    """Wait until the orchestrator has recorded what happened to an input, and return that.
+
+    Args:
+        world: The outside world.
+        entry: The session.
+        given: The input.
+        timeout_s: How long to wait, in seconds; 0 looks once.
+        monotonic: Returns the seconds of a clock that never goes back.
 
     Raises:
         TimedOutError: It took too long, or the orchestrator has ended; the message says whether
@@ -161,7 +174,7 @@ def wait_ended(
 def _find_end(
     world: World, entry: SessionEntry, given: RecordedInput
 ) -> tuple[InputEnded | None, bool]:
-    """Return the end of an input, None if it has not ended, and whether it has begun."""
+    """Return the end of an input (None if it has not ended), and whether it has begun."""
     if entry.name not in world.folders.names(entry.path.parent):
         raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
     begun = False

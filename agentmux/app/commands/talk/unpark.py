@@ -1,4 +1,4 @@
-"""End the waiting for usage limits: every parked agent of a session goes on now."""
+"""Ends the waiting for usage limits: all parked agents of a session continue now."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agentmux.ports.session.session_files import SignalFiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unparked:
-    """What `unpark` did.
+    """The result of `unpark`.
 
     Attributes:
-        seats: The seats that waited; those of one account are woken one after the other.
-        live: Whether an orchestrator runs; else the seats are launched at the next resume.
+        seats: The seats that were parked; those of one account are woken one after the other.
+        live: Whether an orchestrator runs; if not, the seats are launched at the next resume.
     """
 
     seats: tuple[str, ...]
@@ -31,7 +31,7 @@ def unpark(world: World, files: SignalFiles, *, poke: Callable[[], bool]) -> Unp
 
     Args:
         world: The outside world.
-        files: The session.
+        files: The session's directory.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
