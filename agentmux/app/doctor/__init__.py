@@ -1,1 +1,1 @@
-"""What `agentmux doctor` finds: opinions on facts that adapters collect; it changes nothing."""
+"""The findings of `agentmux doctor`: judgements on facts from adapters; changes nothing."""

@@ -10,14 +10,14 @@ from agentmux.app.doctor.finding import DoctorFinding, problem, to_finding
 from agentmux.errors import AgentmuxError, of_system
 
 Check = Callable[[], Iterable[DoctorFinding]]
-"""Returns the findings of one check; an `AgentmuxError` that it raises is its last finding."""
+"""Returns the findings of one check; an `AgentmuxError` that it raises becomes its last finding."""
 
 
 def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding, ...]:
-    """Run all checks at the same time; return their findings in the order of the checks.
+    """Run all checks at the same time; return their findings in the order of ``checks``.
 
-    A check that takes longer than ``limit_s`` is a problem, and is left alone: its thread keeps
-    this process from nothing, not even from ending.
+    A check that takes longer than ``limit_s`` seconds counts as a problem and is abandoned: its
+    daemon thread does not keep this process from ending.
     """
     running = {name: _start_check(name, check) for name, check in checks.items()}
     done, _ = wait(running.values(), timeout=limit_s)

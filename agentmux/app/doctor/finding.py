@@ -1,4 +1,4 @@
-"""One thing that `agentmux doctor` found."""
+"""A finding of `agentmux doctor`: its level, its text, and how to repair it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 
 class Repair(StrEnum):
-    """What ``agentmux doctor --fix`` can mend; each touches only what AgentMux made."""
+    """What ``agentmux doctor --fix`` can repair; each touches only what AgentMux made."""
 
     REMOVALS = "removals"
     HALF_MADE = "half_made"
@@ -27,12 +27,13 @@ class Repair(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorFinding:
-    """One sentence about one thing.
+    """One finding of `agentmux doctor`, as a sentence about one thing.
 
     Attributes:
         check: The name of the check, such as ``tmux``.
-        text: One sentence, in lower case and without a full stop.
-        mend: The command that mends it, to be pasted, or what to do; empty if there is none.
+        level: How bad it is.
+        text: The sentence, in lower case and without a full stop.
+        mend: The command to paste that repairs it, or what else to do; empty if there is nothing.
         repair: What ``--fix`` does about it; None if that is left to the user.
     """
 
@@ -59,7 +60,7 @@ def fine(check: str, text: str) -> DoctorFinding:
 
 
 def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
-    """Return a finding that something is not as good as it could be."""
+    """Return a finding that something could be better, but works."""
     return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
 
@@ -69,5 +70,5 @@ def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
 
 
 def to_finding(check: str, error: AgentmuxError) -> DoctorFinding:
-    """Return an error, which a check met, as its finding."""
+    """Return the finding for an error that the check ``check`` met."""
     return problem(check, error.message, next(iter(error.hints), ""))

@@ -1,4 +1,4 @@
-"""What is to be said of tmux, the terminal, the system and the disk; pure."""
+"""Judges the facts about tmux, the terminal, the system and the disk; pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agentmux.ports.health import DiskFacts, SystemFacts, TerminalFacts, TmuxFacts
 
 _SLOW_MS: Final = 500
-"""The ``escape-time`` of older tmux versions; with more, the Esc key seems not to work."""
+"""The default ``escape-time`` of older tmux versions; above it, the Esc key seems not to work."""
 _HISTORY: Final = 100
 _FULL_BYTES: Final = 64 << 20
 _LOW_BYTES: Final = 1 << 30
@@ -23,10 +23,10 @@ _ENDING: Final = ("kill-", "respawn-", "detach-client")
 
 
 def tmux_findings(facts: TmuxFacts) -> Iterator[DoctorFinding]:
-    """Yield what is to be said of tmux: its server, and the user's settings that do harm.
+    """Yield findings about tmux: its server, and user settings that do harm.
 
-    AgentMux works under nearly all settings (its tests set dozens of odd ones at once); these are
-    the others.
+    AgentMux works under nearly all settings (its tests set dozens of odd ones at once); only the
+    others are reported.
     """
     running = f"server {facts.pid} answers" if facts.pid else "no server runs, a start makes one"
     yield fine("tmux", f"{facts.version}; {running} at {facts.socket}")
@@ -50,7 +50,7 @@ def tmux_findings(facts: TmuxFacts) -> Iterator[DoctorFinding]:
 
 
 def _in_the_way(facts: TmuxFacts, server: str) -> Iterator[DoctorFinding]:
-    """Yield the hooks and the keys that reach into the panes of agents."""
+    """Yield findings about hooks and keys that affect the panes of agents."""
     for name, command in facts.hooks:
         if command.startswith(_ENDING):
             text = f"your hook {name} runs `{command}`, also on sessions of AgentMux"
@@ -65,7 +65,7 @@ def _number(text: str | None) -> int:
 
 
 def terminal_findings(facts: TerminalFacts) -> Iterator[DoctorFinding]:
-    """Yield what is to be said of the terminal of this command; nothing if it has none."""
+    """Yield findings about this command's terminal, or that it has none."""
     if facts.size is None:
         yield fine("terminal", "this command has no terminal, which is enough for scripts and CI")
         return
@@ -85,7 +85,7 @@ def terminal_findings(facts: TerminalFacts) -> Iterator[DoctorFinding]:
 
 
 def host_findings(facts: SystemFacts) -> Iterator[DoctorFinding]:
-    """Yield what is to be said of logging out, and of watching files."""
+    """Yield findings about logging out, and about watching files."""
     if facts.kills_at_logout and not facts.lingers:
         text = "logging out ends tmux and every agent (KillUserProcesses=yes, and no lingering)"
         yield warning("system", text, f"loginctl enable-linger {shlex.quote(facts.user)}")
@@ -103,7 +103,7 @@ def host_findings(facts: SystemFacts) -> Iterator[DoctorFinding]:
 
 
 def disk_findings(facts: DiskFacts) -> Iterator[DoctorFinding]:
-    """Yield what is to be said of the file system of the sessions."""
+    """Yield findings about the file system of the sessions."""
     if not facts.is_writable:
         yield problem("disk", f"{facts.path} cannot be written: no session can be kept there")
     elif facts.free_bytes < _FULL_BYTES or (facts.free_files or _FILES) < 100:
@@ -132,12 +132,13 @@ def lost_worktrees(
 ) -> Iterator[DoctorFinding]:
     """Yield a finding for the worktrees that are not where git looks for them.
 
-    A commit on no branch would be gone with its entry, so that comes first.
+    If one had a commit checked out that is on no branch, only that is reported, because the commit
+    would be lost with git's entry for the worktree.
 
     Args:
-        listed: What ``git worktree list --porcelain`` prints (git-worktree(1)).
-        staged: Returns the files that are staged in a worktree, by its place; they would be gone
-            with its entry, too.
+        listed: The output of ``git worktree list --porcelain`` (git-worktree(1)).
+        staged: Returns the files that are staged in a worktree, given its path; they would be lost
+            with git's entry, too.
     """
     entries = [block.splitlines() for block in listed.split("\n\n") if "\nprunable " in block]
     for lines in entries:

@@ -1,4 +1,4 @@
-"""What is to be said of a project: its agents, its trust, and what its sessions have left."""
+"""Judges a project: its agents, its trust, and what its sessions have left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def agent_findings(world: World, registry: Registry) -> Iterator[DoctorFinding]:
-    """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
+    """Yield findings about each agent: whether it is installed, answers, asks for permission."""
     used = {
         world.agents.spec(world.settings.choose_player(role, {}, {}).agent).name for role in ROLES
     }
@@ -78,7 +78,7 @@ def _there(report: AgentReport, *, is_used: bool) -> DoctorFinding:
 
 
 def trust_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield what of the project's files has no effect, as the user has not trusted it."""
+    """Yield which of the project's files have no effect because the user has not trusted them."""
     parts = world.consent.trust.parts()
     there = select_trusted(parts, world.consent.trust.trusted_parts())
     left_out = [part.key for part in parts if part.key not in there]
@@ -91,13 +91,17 @@ def trust_findings(world: World) -> Iterator[DoctorFinding]:
 
 
 def claim_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield whether launches can claim their conversations."""
+    """Yield that launches can claim their conversations.
+
+    Raises:
+        AgentmuxError: They cannot: the folder of claims cannot be written.
+    """
     world.agents.claims.require_writable()
     yield fine("claims", "conversations can be claimed")
 
 
 def session_findings(site: Site) -> Iterator[DoctorFinding]:
-    """Yield what sessions have left, and which of them need their user."""
+    """Yield findings about sessions: what they have left, and which of them need their user."""
     entries = list_sessions(site)
     alive = live(site, entries)
     yield fine("sessions", f"{len(entries)} in this project")
@@ -116,7 +120,7 @@ def session_findings(site: Site) -> Iterator[DoctorFinding]:
 
 
 def worktree_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield which finished sessions have a worktree or a branch still, and what keeps it."""
+    """Yield which finished sessions still have a worktree or a branch, and why."""
     free = []
     for entry in list_sessions(world):
         ended = entry.is_done and not entry.is_moved
@@ -163,7 +167,7 @@ def _halves(site: Site) -> Iterator[DoctorFinding]:
 
 
 def _strangers(site: Site) -> Iterator[DoctorFinding]:
-    """Yield the tmux sessions of ours whose directory is gone."""
+    """Yield the tmux sessions of AgentMux whose session directories are gone."""
     terminal = site.terminal(None)
     try:
         sessions = terminal.listing().sessions
@@ -177,15 +181,15 @@ def _strangers(site: Site) -> Iterator[DoctorFinding]:
 
 
 def repairs_of(findings: Iterable[DoctorFinding]) -> tuple[Repair, ...]:
-    """Return what ``--fix`` would do about these findings, each once."""
+    """Return the repairs that ``--fix`` would do for these findings, each once."""
     return tuple(dict.fromkeys(each.repair for each in findings if each.repair is not None))
 
 
 def notify_findings(settings: Settings, install: str) -> Iterator[DoctorFinding]:
-    """Say where the user is notified.
+    """Yield where the user is notified.
 
     Args:
-        settings: Has the addresses.
+        settings: The settings with the addresses.
         install: The command that installs Apprise; empty if it is installed.
     """
     shown = ", ".join(dict.fromkeys(map(str, settings.places))) or "nobody, since `notify` is empty"

@@ -1,6 +1,6 @@
-"""Read what an agent hands in, and check it; every problem is reported at once.
+"""Reads what an agent hands in, and checks it; all problems are reported at once.
 
-What is read, and what it must say, stands in the description of the signal (`core.fold.signals`).
+The description of each signal (`core.fold.signals`) says what is read and what it must contain.
 Whether a *phase* is complete is decided in `core.pipeline.checks.phase_completion`.
 """
 
@@ -40,9 +40,11 @@ class CheckedSubmission:
     """A submission after its check.
 
     Attributes:
+        fact: The fact that the submission would record.
         about: The sub-plan, topic or role that distinguishes two signals of one launch.
-        sha256: Of the artifact; empty where there is none.
-        place: Path of the artifact or, of several, of their folder, relative to the session.
+        sha256: The SHA-256 of the artifact; empty if there is none.
+        place: The path of the artifact relative to the session's directory; of several artifacts,
+            the path of their folder.
         problems: Every broken rule. If there is any, the fact is incomplete and must not be
             accepted.
     """
@@ -63,7 +65,7 @@ class _Reader:
         self._problems: list[str] = []
 
     def contents(self, files: tuple[HandedFile, ...], places: tuple[str, ...]) -> Contents:
-        """Return what stands in the files, which lie at ``places``."""
+        """Return the contents of the files, whose paths are ``places``."""
         values = tuple(self._value(*each) for each in zip(files, places, strict=True))
         digest = "".join(self._digests)
         if len(self._digests) > 1:
@@ -130,7 +132,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
 
 
 def check_changes(text: str) -> tuple[str, ...]:
-    """Return a sentence for each problem of a user's request for changes; empty for none."""
+    """Return a sentence for each problem of a user's request for changes; empty if it is valid."""
     if not text.strip():
         return ("text: empty",)
     return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()

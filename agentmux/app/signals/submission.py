@@ -1,9 +1,8 @@
-"""Accept a signal: check it, append it to the journal, wake the orchestrator, answer the caller.
+"""Accepts signals: checks one, appends it to the journal, wakes the orchestrator, and answers.
 
-While the journal is locked, AgentMux judges whether the signal counts, and appends it.
-Agents hand in their work here, users decide here, and the hooks of agents report here. The command
-line and the MCP server both call these functions. Every import makes every signal slower: import
-little.
+Agents hand in their work here, users decide here, and the hooks of agents report here. Whether a
+signal counts is judged while the journal is locked. The command line and the MCP server both call
+these functions. Every import makes every signal slower: import little.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ class SubmitAnswer:
 
     Attributes:
         result: ``accepted``, ``ignored``, ``duplicate`` or ``refused``.
-        event_id: None where the signal was refused.
-        reason: Why it was not accepted, or what else the caller should know.
-        problems: Every broken rule, where it was refused.
-        is_heard: Whether it counts, and a running orchestrator was woken to act on it.
+        event_id: The id of the event; None if the signal was refused.
+        reason: Why the signal was not accepted, or what else the caller should know.
+        problems: Every broken rule, if the signal was refused.
+        is_heard: Whether the signal counts, and a running orchestrator was woken to act on it.
     """
 
     result: str
@@ -67,7 +66,7 @@ class SubmitAnswer:
     is_heard: bool = False
 
     def to_fields(self) -> dict[str, object]:
-        """Return the fields of this answer for the output of ``--json`` and of the MCP server."""
+        """Return the fields of this answer for ``--json`` and for the MCP server."""
         return {
             "schema": 1,
             "result": self.result,
@@ -78,7 +77,7 @@ class SubmitAnswer:
 
 
 def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
-    """Return who calls, from the environment variables of the caller's pane.
+    """Return the identity of the caller, from the environment variables of its pane.
 
     Raises:
         UsageError: The caller is not in a pane of a session; the message names ``command``.
@@ -118,10 +117,10 @@ def submit(
 
     Args:
         files: The session that ``identity`` names.
-        identity: Who calls.
+        identity: The calling agent.
         submission: What is handed in, or asked for.
-        at: Now, as the journal writes it.
-        new_id: Returns an id for an event that is recorded beside the signal; a signal's own id
+        at: The current time, as the journal writes it.
+        new_id: Returns an id for an event that is recorded beside the signal; the signal's own id
             is computed by `event_id`.
         poke: Wakes the orchestrator; returns whether one is running.
 
@@ -163,14 +162,23 @@ def decide(
     poke: Poke,
     cycle: int | None = None,
 ) -> SubmitAnswer:
-    """Accept a decision of the user; also while the session is stopped.
+    """Accept a decision of the user, also while the session is stopped.
 
-    An invalid request for changes is refused. A decision that was made already is a duplicate, and
-    not journaled again. The other arguments are as in `submit`.
+    An invalid request for changes is refused. A decision that was already made is a duplicate, and
+    is not journaled again.
 
     Args:
-        cycle: The cycle that was shown to the user, and to which alone the decision applies; None
-            for the present one.
+        files: The session's directory.
+        fact: The decision.
+        at: The current time, as the journal writes it.
+        new_id: Returns an id for the event.
+        poke: Wakes the orchestrator; returns whether one is running.
+        cycle: The cycle that the user was shown, the only one to which the decision applies; None
+            stands for the current cycle.
+
+    Raises:
+        NotFoundError: There is no such session.
+        DataError: The session cannot be read or written.
     """
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
@@ -203,14 +211,14 @@ def report(
 
     Args:
         files: The session that ``identity`` names.
-        identity: Who calls, with the conversation that the hook named.
-        evidence: How the hook shows that a prompt arrived; empty where it does not.
-        at: Now, as the journal writes it.
+        identity: The calling agent, with the conversation that the hook named.
+        evidence: How the hook shows that a prompt arrived; empty if it does not.
+        at: The current time, as the journal writes it.
         new_id: Returns an id for each event.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Returns:
-        Whether anything was recorded. Nothing is, for a launch that no longer has its seat.
+        Whether anything was recorded; nothing is for a launch that no longer has its seat.
     """
     if not _news(files.load().current, identity, evidence):
         return False
@@ -224,17 +232,17 @@ def report(
 
 
 def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool = False) -> None:
-    """Write into a launch's folder what a hook of its agent reports about the agent's turn.
+    """Write what an agent's hook reports about the agent's turn into the launch's folder.
 
     The journal does not record turns, only the reminders that follow from them. A turn that the
-    user began stays ``OF_USER`` until one of our messages begins another turn.
+    user began stays ``OF_USER`` until a message from AgentMux begins another turn.
 
     Args:
         files: The session that ``identity`` names.
-        identity: Who calls.
+        identity: The calling agent.
         turn: What the hook reports.
-        known: Whether to ignore the report unless it is about the conversation on record: the
-            hooks of this agent report other conversations, too.
+        known: Whether to ignore reports that are not about the conversation on record; for agents
+            whose hooks report other conversations, too.
     """
     if known:
         record = files.load().current.agents.get(identity.seat, {})
@@ -285,7 +293,7 @@ def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -
 
 
 def _research_so_far(state: SessionState, event: Event, path: Path, judgement: Judgement) -> str:
-    """Return in words how far the research on a topic is that somebody asked for before.
+    """Return how far the research on a topic is that somebody had already asked for, in words.
 
     Empty for a new topic, and for every other signal.
     """
@@ -317,7 +325,7 @@ def _learn(
 
 
 def _news(state: SessionState, identity: Identity, evidence: str) -> tuple[Fact, ...]:
-    """Return the facts that a hook reports, except those that the state has already."""
+    """Return the facts that a hook reports, except those that the state contains already."""
     facts: list[Fact] = []
     seat = state.seats.get(identity.seat)
     if _is_news(state, identity):
@@ -350,14 +358,14 @@ def _number(text: str) -> int | None:
 
 
 def _conversation(environ: Mapping[str, str]) -> str:
-    """Return the id of the agent's conversation, if its environment contains it, else empty."""
+    """Return the id of the agent's conversation if its environment contains it; else empty."""
     name = environ.get("AGENTMUX_LEARN", "")
     conversation = environ.get(name, "") if name not in {"", "hook"} else ""
     return conversation if is_conversation(conversation) else ""
 
 
 def is_conversation(text: str) -> bool:
-    """Return whether ``text`` can be the id of a conversation."""
+    """Return whether ``text`` has the form of a conversation's id."""
     if not text:
         return False
     from agentmux.core.agents.spec import is_session_ref
