@@ -458,7 +458,7 @@ class OwnSession(Panes, Protocol):
         a pane. Panes that the user opened are never changed.
 
         Args:
-            visible: The ids of the panes, in the order from top to bottom.
+            visible: The ids of the panes to show beside the monitor.
         """
 
     def go_to(self, pane: str) -> bool:
