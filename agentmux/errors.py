@@ -32,11 +32,11 @@ class AgentmuxError(Exception):
     """Base class of every error that a user can act on.
 
     Attributes:
-        message: Names the thing and the place; lower case, no full stop.
-        hints: Commands to type next, or what else to do; the most likely one first.
-        exit_code: The exit code of the process when no caller handles the error.
-        lasting: Whether the same command fails again until a person changes something: what it is
-            given, the configuration, or what is installed. The fleet tries such a command once.
+        message: What is wrong and where; in lower case, without a full stop.
+        hints: Commands to type next, or other advice; the most likely one first.
+        exit_code: The exit code of the process if no caller handles the error.
+        lasting: Whether the same command will fail again until a person changes its arguments, the
+            configuration or the installed programs. The fleet does not retry such a command.
     """
 
     exit_code = ExitCode.FAILED
@@ -56,7 +56,7 @@ class UsageError(AgentmuxError):
 
 
 class BlockedError(AgentmuxError):
-    """Something prevents the command: a live tmux session, a locked session, a taken name.
+    """A live tmux session, a locked session, a name in use or the like prevents the command.
 
     Attributes:
         reason: The kind of obstacle, for programs: ``session_live``, ``locked``, ``agents_alive``,
@@ -99,7 +99,10 @@ def reason_of(error: OSError) -> str:
 
 
 def of_system(error: OSError) -> DataError:
-    """Return a `DataError` with the file that ``error`` names, if it names one, and the reason."""
+    """Return a `DataError` for an error of the operating system.
+
+    Its message has the path of the file, if ``error`` contains one, and the reason.
+    """
     reason = reason_of(error)
     return DataError(f"{error.filename}: {reason}" if error.filename else reason)
 
@@ -117,21 +120,21 @@ class NotInstalledError(MissingError):
 
 
 class InstallationGoneError(MissingError):
-    """The files of AgentMux with which this process began are not there any more."""
+    """The installed files of AgentMux from which this process was started no longer exist."""
 
 
 class ConfigError(AgentmuxError):
-    """The configuration is wrong; the message names the file and the line."""
+    """The configuration is invalid; the message names the file and the line."""
 
     exit_code = ExitCode.CONFIG
     lasting = True
 
 
 class RefusedError(AgentmuxError):
-    """An agent's submission breaks rules.
+    """An agent's signal was refused because its work breaks rules.
 
     Attributes:
-        problems: Every broken rule, so that the agent can fix all of them at once.
+        problems: A sentence for every broken rule, so that the agent can fix all of them at once.
     """
 
     exit_code = ExitCode.REFUSED
@@ -142,10 +145,13 @@ class RefusedError(AgentmuxError):
 
 
 class TimedOutError(AgentmuxError):
-    """The time limit of a wait has passed."""
+    """What a command waited for did not happen within its time limit."""
 
     exit_code = ExitCode.TIMED_OUT
 
 
 class DeclinedError(Exception):
-    """A person has answered no, and has been told what that means: the command ends."""
+    """A person has answered a question with no, so the command ends.
+
+    The person has been told already that nothing was done.
+    """

@@ -1,4 +1,7 @@
-"""Work in threads that keep neither a process nor its event loop from ending, and can be ended."""
+"""Runs work in daemon threads, which delay neither the end of the process nor of the event loop.
+
+The work of a `WorkGroup` can be ended, together with the programs that it runs.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GRACE_S: Final = 2.0
-"""How long a program may take to clean up when it is ended, such as git its lock files."""
+"""How many seconds a program gets to clean up (for git: to remove its lock files) before a kill."""
 
 
 class WorkEndedError(Exception):
-    """The work of this thread was ended; nobody waits for its result any more.
+    """The work of this thread was ended, and its result is no longer needed.
 
-    It is no error of which a user is told, so that no one who handles those goes on with the work.
+    It is not an `AgentmuxError`, so that code which handles those does not go on with the work.
     """
 
 
 def in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Run ``work`` in a thread that keeps no process from ending; return the future of its result.
+    """Run ``work`` in a daemon thread, and return a future for its result or exception.
 
-    That is for work that only reads, or may be killed at any point. The end of the event loop waits
-    for threads of its own pool, but not for this one.
+    Use it for work that only reads, or that may be killed at any point: the process may end before
+    the work does. Call it in a running event loop. Unlike the threads of the loop's own pool, this
+    thread does not delay the end of the loop.
     """
     return _begin(work)[1]
 
@@ -43,7 +47,7 @@ def _begin(work: Callable[[], T]) -> tuple[Thread, asyncio.Future[T]]:
     done: asyncio.Future[T] = loop.create_future()
 
     def settle(told: Callable[[], None]) -> None:
-        if not done.done():  # nobody has stopped waiting
+        if not done.done():  # the caller has not cancelled the future
             told()
 
     def run() -> None:
@@ -60,17 +64,22 @@ def _begin(work: Callable[[], T]) -> tuple[Thread, asyncio.Future[T]]:
 
 
 class _End(NamedTuple):
-    """How a program is ended: first it is asked to, then it is killed."""
+    """The two calls that end a program: the first asks it to end, the second kills it."""
 
     ask: Callable[[], object]
     kill: Callable[[], object]
 
 
 class WorkGroup:
-    """Pieces of work in threads, which are ended together with all programs that they run."""
+    """Runs work in daemon threads, and can end all of it together with the programs it runs."""
 
     def __init__(self, label: str = "") -> None:
-        """Make a group; ``label`` says whose work it is, empty for nobody's in particular."""
+        """Create a group without work.
+
+        Args:
+            label: Says for which session the group works, as `work_label` returns it; empty if it
+                works for no session in particular.
+        """
         self.label = label
         self._lock = threading.Lock()
         self._is_over = False
@@ -78,7 +87,11 @@ class WorkGroup:
         self._threads: list[Thread] = []
 
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """As `in_daemon_thread`; a program that the work runs is ended by `end`."""
+        """Run ``work`` in a daemon thread of this group, and return a future for its result.
+
+        `end` ends the programs that the work runs. The future raises `WorkEndedError` if the group
+        was ended.
+        """
 
         def ours() -> T:
             _HERE.group = self
@@ -90,10 +103,16 @@ class WorkGroup:
         return done
 
     def end(self, wait_s: float) -> bool:
-        """End the programs that run, and let none begin; wait for the threads.
+        """End the programs of the group, let it start no more, and wait for its threads.
 
-        All programs are asked to end at once. Those that still run after `GRACE_S` are killed.
-        Return whether all threads have ended within ``wait_s`` seconds.
+        All programs are asked to end at the same time; those that still run after `GRACE_S` are
+        killed.
+
+        Args:
+            wait_s: How many seconds to wait for the threads.
+
+        Returns:
+            Whether all threads have ended.
         """
         begun = time.monotonic()
         with self._lock:
@@ -114,13 +133,17 @@ class WorkGroup:
         return not any(thread.is_alive() for thread in self._threads)
 
     def require_going_on(self) -> None:
-        """Raise `WorkEndedError` if the work was ended."""
+        """Check that the group was not ended.
+
+        Raises:
+            WorkEndedError: The group was ended.
+        """
         if self._is_over:
             raise WorkEndedError
 
     @contextmanager
     def ended_by(self, ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
-        """As the function `ended_by`."""
+        """Do what the function `ended_by` does, for the work of this group."""
         end = _End(ask, kill)
         with self._lock:
             self.require_going_on()
@@ -134,12 +157,17 @@ class WorkGroup:
 
 
 def work_label(session: str, folder: Path) -> str:
-    """Return the label of the work for a session: its id, and its directory."""
+    """Return the label of a `WorkGroup` that works for a session.
+
+    Args:
+        session: The session's uuid.
+        folder: The session's directory.
+    """
     return f"{session}:{folder}"
 
 
 class _Here(threading.local):
-    """The group to which the work of this thread belongs, if it does."""
+    """The group to which the work of the current thread belongs; None if it belongs to none."""
 
     group: WorkGroup | None = None
 
@@ -148,27 +176,33 @@ _HERE = _Here()
 
 
 def work_label_here() -> str:
-    """Return the label of the group to which the work of this thread belongs; empty for none."""
+    """Return the label of the group that runs the current thread; empty if no group runs it."""
     return _HERE.group.label if _HERE.group is not None else ""
 
 
 def require_going_on() -> None:
-    """Raise `WorkEndedError` if the work of this thread was ended."""
+    """Check that the work of the current thread was not ended.
+
+    Raises:
+        WorkEndedError: It was ended.
+    """
     if _HERE.group is not None:
         _HERE.group.require_going_on()
 
 
 @contextmanager
 def ended_by(ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
-    """Have a program ended, from any thread, if the work of this one is ended during the block.
+    """Register how to end a program that runs during the ``with`` block.
+
+    If the work of the current thread is ended meanwhile, the program is ended, too. Both functions
+    may be called from another thread.
 
     Args:
         ask: Asks the program to end.
-        kill: Ends it; called if the block still goes on after `GRACE_S`.
+        kill: Kills the program; called if the block has not ended after `GRACE_S`.
 
     Raises:
-        WorkEndedError: At the end of the block, if the work was ended; before the block, if it was
-            ended already.
+        WorkEndedError: The work was ended before the block (which then does not run) or during it.
     """
     if _HERE.group is None:
         yield
