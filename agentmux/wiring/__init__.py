@@ -1,4 +1,4 @@
-"""Builds the outside world (`app/world`) from adapters, for every face.
+"""Builds the adapters that operations need, for the CLI, the monitor, the desk and the web.
 
-It contains no operation, and prints nothing.
+It contains no operations, and prints nothing.
 """

@@ -1,4 +1,4 @@
-"""Builds the outside world of one operation from the adapters.
+"""Builds the `World` or `Site` of one operation: everything it needs from the outside world.
 
 Adapters that only some commands need are imported at their first use, to keep short commands fast.
 """
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.terminal import Terminal
 
 _GLANCE_S: Final = 30.0
-"""How long git may look for what is only a warning beside a status."""
+"""How many seconds git may take to look for facts that are shown only as a warning."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
@@ -71,11 +71,11 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 
     Args:
         project: The project's directory.
-        config: A further file, which the user named; None for none.
+        config: The configuration file of ``--config``; None without this option.
         environ: Says where the user's files are.
 
     Raises:
-        ConfigError: The configuration is wrong.
+        ConfigError: The configuration is invalid.
     """
     from agentmux.adapters.config.project_files import ProjectFiles
 
@@ -97,12 +97,17 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 def configuration(
     project: Path, *, config: Path | None, environ: Mapping[str, str]
 ) -> tuple[tuple[SettingValue, ...], tuple[str, ...]]:
-    """Return every value of the configuration, and the keys of the parts that are not trusted.
+    """Return every effective value of the configuration, and the keys of its untrusted parts.
 
-    What is not trusted has no effect, so it is not in the values.
+    Untrusted parts have no effect, so their values are not among the values.
+
+    Args:
+        project: The project's directory.
+        config: The configuration file of ``--config``; None without this option.
+        environ: Says where the user's files are.
 
     Raises:
-        ConfigError: The configuration is wrong.
+        ConfigError: The configuration is invalid.
     """
     from agentmux.adapters.config.effective import effective_values
 
@@ -118,7 +123,10 @@ _LAYERS: Final = ("user", "project", "--config")
 def config_paths(
     project: Path, *, config: Path | None, environ: Mapping[str, str]
 ) -> tuple[tuple[str, Path], ...]:
-    """Return what each file and folder of AgentMux is, and its path; none of them need exist."""
+    """Return the files and folders that AgentMux uses in a project, as pairs of purpose and path.
+
+    They need not exist. ``config`` is the file of ``--config``; None leaves it out.
+    """
     user, own = config_dir(environ), project / layout.PROJECT_CONFIG
     return (
         ("user", user / "config.yaml"),
@@ -140,10 +148,14 @@ def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
 
 
 def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
-    """Build the part of the outside world that looking at sessions needs.
+    """Build the `Site` of a project: the part of a `World` that commands need to look at sessions.
 
-    The configuration is read only when something in it is needed; ``config`` is a further file that
-    the user named.
+    The configuration is read only when a value of it is needed.
+
+    Args:
+        project: The project's directory, absolute and without symbolic links.
+        config: The configuration file of ``--config``; None without this option.
+        environ: The environment of the operation.
     """
 
     @functools.cache
@@ -175,18 +187,18 @@ def world(
     read_only: bool = False,
     slow: Callable[[str], object] | None = None,
 ) -> World:
-    """Build the outside world for one operation.
+    """Build the `World` for one operation in a project; reads the configuration.
 
     Args:
-        project: The project's directory, absolute, without links.
-        config: A further configuration file, which the user named; None for none.
+        project: The project's directory, absolute and without symbolic links.
+        config: The configuration file of ``--config``; None without this option.
         environ: The environment of the operation.
-        read_only: Write nothing, not even the cached probes of agents.
-        slow: Called in another thread with a sentence for people, if git takes long; None to tell
+        read_only: Whether to write no file, not even the cache of agent probes.
+        slow: Called with a sentence for the user, in another thread, if git takes long; None tells
             nobody.
 
     Raises:
-        ConfigError: The configuration is wrong.
+        ConfigError: The configuration is invalid.
     """
     from agentmux.adapters.config.project_files import ProjectTrust
     from agentmux.adapters.disk.session import session_archive
@@ -248,14 +260,17 @@ def world(
 
 
 def _texts(files: ProjectFiles, keys: frozenset[str] | None) -> Texts:
-    """Return the templates and pipelines, with those parts of the project that ``keys`` allow."""
+    """Return the templates and pipelines; of the project's parts, only those that are allowed.
+
+    ``keys`` are the keys of the allowed parts; None allows those that the user trusts.
+    """
     from agentmux.adapters.config.project_files import ProjectPipelines
 
     return Texts(templates=files.templates(keys), pipelines=ProjectPipelines(files, keys))
 
 
 def _agents(chosen: Settings, environ: Mapping[str, str], *, keep: bool) -> Agents:
-    """Return the agents of these settings; ``keep`` says whether probes of them are kept."""
+    """Return the agents that the settings describe; ``keep`` says whether to cache their probes."""
     from agentmux.adapters.pane.claims import ClaimFolder
 
     spec, names = _specs(chosen)
@@ -269,7 +284,7 @@ def _agents(chosen: Settings, environ: Mapping[str, str], *, keep: bool) -> Agen
 
 
 def _git_tools(project: Path, environ: Mapping[str, str], patience: Patience) -> GitTools:
-    """Return what works with git, each tool in the environment ``environ``."""
+    """Return the tools that work with git; they run it with the environment ``environ``."""
     from agentmux.adapters.git.bundles import GitBundles
     from agentmux.adapters.git.program import GitProgram
     from agentmux.adapters.git.remote_branches import GitRemoteBranches
@@ -434,7 +449,7 @@ def _secrets(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
 
 
 def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forge:
-    """Return the forges that the user has described, asked with the environment ``given``."""
+    """Return the forges that the user's files describe; their programs run with ``given``."""
     from agentmux.adapters.config.forge_registry import load_forges
     from agentmux.adapters.forge.command_line import ForgeCommandLine
 

@@ -1,4 +1,4 @@
-"""Builds the checks of `agentmux doctor`: each collects its facts and returns its findings."""
+"""Builds the checks of `agentmux doctor`: each collects facts and returns findings about them."""
 
 from __future__ import annotations
 
@@ -22,28 +22,37 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site, World
 
 LIMIT_S: Final = 15.0
-"""How long a check may take; a program that is asked may take ten seconds of them."""
+"""How many seconds a check may take, including ten seconds for a program that it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patient:
-    """The project and the environment that are looked at; ``config`` is the file of --config."""
+    """The project and the environment that `agentmux doctor` checks.
+
+    Attributes:
+        project: The project's directory.
+        config: The configuration file of ``--config``; None without this option.
+        environ: The environment of the command.
+    """
 
     project: Path
     config: Path | None
     environ: Mapping[str, str]
 
     def site(self) -> Site:
-        """Return what looks at sessions."""
+        """Build the `Site` of the project, for checks of its sessions."""
         return build.site(self.project, config=self.config, environ=self.environ)
 
     def world(self) -> World:
-        """Return what works on the project; it writes nothing."""
+        """Build a `World` of the project that writes no files."""
         return build.world(self.project, config=self.config, environ=self.environ, read_only=True)
 
 
 def checks(patient: Patient) -> Mapping[str, Check]:
-    """Return all checks by their names; each may raise an `AgentmuxError`, which is its finding."""
+    """Return all checks, by name.
+
+    A check may raise an `AgentmuxError`, which then counts as its finding.
+    """
     return {
         "installation": lambda: _installation(patient),
         "tmux": lambda: _tmux(patient),
@@ -167,7 +176,10 @@ def _notify(patient: Patient) -> Iterable[DoctorFinding]:
 
 
 def mend(patient: Patient, repair: Repair) -> None:
-    """Mend one kind of finding; what cannot be mended stays, and is found again."""
+    """Repair all findings of one kind.
+
+    Findings that cannot be repaired stay, and the next check reports them again.
+    """
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path
     from agentmux.adapters.disk import files
     from agentmux.adapters.disk.session.handover import discard_pipes

@@ -1,4 +1,4 @@
-"""The fleet, as the desk and the page look at it."""
+"""Builds the read-only view of the fleet for the desk and the web page."""
 
 from __future__ import annotations
 
@@ -11,5 +11,10 @@ from agentmux.wiring import machine
 
 
 def fleet_of(commands: CommandRuns, project: Path | None) -> Fleet:
-    """Return the fleet of this host, which may not be set up."""
+    """Return a view of this host's fleet, which may not be set up.
+
+    Args:
+        commands: Runs the `agentmux fleet` commands that answer.
+        project: The project in which they run; None runs them without a project.
+    """
     return FleetCommand(commands, machine.fleet_url(commands.environ), project)

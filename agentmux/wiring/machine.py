@@ -1,4 +1,7 @@
-"""Reads the environment and the clock: folders, programs, version. No other module reads these."""
+"""Reads the process's environment and the clock, and finds the folders and programs of AgentMux.
+
+No other module reads the environment or the clock.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from agentmux.core.names.words.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
+"""The folder of the package ``agentmux``."""
 
 
 def environment() -> Mapping[str, str]:
@@ -27,9 +31,12 @@ def environment() -> Mapping[str, str]:
 
 
 def tell_libraries(*, colours: bool) -> None:
-    """Tell libraries that read the environment whether to use colours, and to ask for the size.
+    """Set ``NO_COLOR``, and unset ``COLUMNS`` and ``LINES``, for libraries that read them.
 
-    A shell may export the size that its terminal had at some time.
+    A shell may export an outdated terminal size; without it, libraries ask the terminal.
+
+    Args:
+        colours: Whether libraries may use colours.
     """
     theirs = os.environ  # noqa: TID251 (libraries look there)
     for name in ("NO_COLOR", "COLUMNS", "LINES"):
@@ -39,10 +46,15 @@ def tell_libraries(*, colours: bool) -> None:
 
 
 def locate(text: str, project: Path | None, here: Path | None = None) -> str:
-    """Return a message about a project whose commands do the same where its reader types them.
+    """Add ``--project`` to the commands in a message, so that they work in another directory.
 
-    ``here`` is the project of that directory; None where nobody knows it. A message that is about
-    no project stays as it is.
+    Args:
+        text: The message.
+        project: The project that the message is about; None if it is about no project.
+        here: The project of the directory in which the reader types commands; None if unknown.
+
+    Returns:
+        The message; unchanged if ``project`` is None or is ``here``.
     """
     if project is None or project == here:
         return text
@@ -65,7 +77,7 @@ def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
     Args:
         folder: A directory.
         environ: Says where the user's home directory is. That directory and ``/`` contain all
-            others, so they are the result only for themselves.
+            other projects, so each is returned only if it is ``folder`` itself.
 
     Raises:
         UsageError: The directory does not exist or cannot be entered.
@@ -91,7 +103,7 @@ def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
 
 
 def no_project(folder: Path) -> ConfigError:
-    """Return the error for a directory that `holds_all`."""
+    """Return the error that ``folder`` is no project because it is ``/`` or the home directory."""
     what = "the root directory `/`" if folder == Path("/") else f"your home directory `{folder}`"
     return ConfigError(
         f"{what} is no project, because it contains all others",
@@ -103,15 +115,18 @@ def no_project(folder: Path) -> ConfigError:
 
 
 def holds_all(folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether ``folder`` is ``/`` or the user's home directory: no project unless it is named."""
+    """Whether ``folder`` is ``/`` or the user's home directory.
+
+    Such a directory is a project only if ``--project`` names it.
+    """
     home = environ.get("HOME", "")
     return folder == Path("/") or (bool(home) and folder == Path(home).resolve())
 
 
 def session_of_worktree(folder: Path) -> Path | None:
-    """Return the session in whose own worktree ``folder`` (absolute) is; None for none.
+    """Return the directory of the session whose own worktree contains ``folder``, else None.
 
-    A marker whose session was removed does not count.
+    ``folder`` is absolute. A worktree whose session was removed does not count.
     """
     for top in (folder, *folder.parents):
         if not (top / ".git").is_file():
@@ -124,37 +139,37 @@ def session_of_worktree(folder: Path) -> Path | None:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux``: claims, trust and reports of bugs."""
+    """Return ``$XDG_STATE_HOME/agentmux``, the folder for claims, trust and crash reports."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
 
 
 def project_register(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux/projects``: the paths of the projects used here."""
+    """Return ``$XDG_STATE_HOME/agentmux/projects``, which lists the projects used on this host."""
     return state_dir(environ) / "projects"
 
 
 def fleet_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux/fleet``: what this host knows of its fleet."""
+    """Return ``$XDG_STATE_HOME/agentmux/fleet``, the folder for this host's fleet files."""
     return state_dir(environ) / "fleet"
 
 
 def fleet_url(environ: Mapping[str, str]) -> Path:
-    """Return the file that is there where a fleet is set up: it names the fleet's database."""
+    """Return the file with the URL of the fleet's database; it exists if a fleet is set up."""
     return fleet_dir(environ) / "url"
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CACHE_HOME/agentmux``: the probes of installed agents."""
+    """Return ``$XDG_CACHE_HOME/agentmux``, the folder for cached probes of installed agents."""
     return _xdg(environ, "XDG_CACHE_HOME", ".cache")
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CONFIG_HOME/agentmux``: the user's configuration."""
+    """Return ``$XDG_CONFIG_HOME/agentmux``, the folder for the user's configuration."""
     return _xdg(environ, "XDG_CONFIG_HOME", ".config")
 
 
 def data_home(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_DATA_HOME``: what shells load of programs."""
+    """Return ``$XDG_DATA_HOME``, the folder in which shells look for programs' completions."""
     return _xdg(environ, "XDG_DATA_HOME", ".local/share").parent
 
 
@@ -171,7 +186,7 @@ def now() -> datetime:
 
 
 def program() -> tuple[str, ...]:
-    """Return the argv that runs this program from any directory.
+    """Return the words of a command line that runs ``agentmux`` from any directory.
 
     It contains ``-P``: without it, Python would import a project's own ``json.py`` instead of its
     library's.
@@ -180,10 +195,11 @@ def program() -> tuple[str, ...]:
 
 
 def scripts(package: Path = PACKAGE) -> Path:
-    """Return the folder of the program ``agentmux``, which agents get on their PATH.
+    """Return the folder with the script ``agentmux``, which is put on the PATH of agents.
 
     Args:
-        package: Our package; installed, it is in ``lib/pythonX.Y/site-packages`` beside ``bin``.
+        package: The folder of the package ``agentmux``; if it is installed, that is in
+            ``lib/pythonX.Y/site-packages`` beside ``bin``.
     """
     beside = Path(sys.executable).parent
     # With `pip install --user`, Python is elsewhere, and an orchestrator is not called by a script.
