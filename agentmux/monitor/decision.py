@@ -1,4 +1,4 @@
-"""What the monitor shows of a result to decide on: as much as there is room for. Pure."""
+"""Draws the result on which the user decides, shortened to the rows that are free. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.display import ResultView
 
 _ROOMY: Final = 22
-"""How many rows are enough for headings."""
+"""From how many rows on the parts always have headings and blank lines between them."""
 
-# Each part: its heading, what to say below what there is no room for, and the key that shows it.
+# For each part: its heading, the line that replaces lines for which there is no room, and the key
+# that shows the whole part.
 _SUMMARY: Final = ("Summary", "… {} more lines of the summary", "s")
 _CHECKS: Final = ("Checks", "… {} more", "a")
 _VERDICTS: Final = ("Reviews", "… {} more", "a")
@@ -25,16 +26,17 @@ _CHANGES: Final = ("Changes", "… {} more files", "d")
 def draw_result(
     result: ResultView, cols: int, rows: int, *, writes: bool = False
 ) -> tuple[MonitorLine, ...]:
-    """Return at most ``rows`` lines of at most ``cols`` cells.
+    """Return the lines that show a result: at most ``rows`` lines of at most ``cols`` cells.
 
-    Each part gets an equal share of the rows, as far as it can use them. Where there are few rows,
-    the parts stand without headings, unless there is room for all of it.
+    Each part of the result gets an equal share of the rows, but no more than it needs. If there are
+    few rows, headings are left out, unless everything fits.
 
     Args:
         result: The result.
         cols: Columns of the terminal.
-        rows: How many rows there are for it.
-        writes: Whether the user is writing a text, so that keys are a part of it and none is named.
+        rows: Free rows of the terminal.
+        writes: Whether the user is typing a text. Keys are then part of that text, so the lines
+            name no keys.
     """
     parts = [
         (_SUMMARY, _wrap_lines(result.summary, cols)),
@@ -68,7 +70,7 @@ def _part(more: str, lines: Sequence[str], share: int, cols: int) -> list[Monito
 
 
 def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """Return how many of ``room`` rows each part gets: equal ones, as far as each can use them."""
+    """Return how many of ``room`` rows each part gets: equal shares, but no more than its size."""
     shares = [0] * len(sizes)
     while room > 0:
         hungry = [at for at, size in enumerate(sizes) if shares[at] < size]
@@ -85,6 +87,6 @@ def _wrap_lines(lines: Sequence[str], cols: int) -> list[str]:
 
 
 def _total_first(lines: Sequence[str], cols: int) -> list[str]:
-    """Return the lines of ``git diff --stat``, the total (its last line) first."""
+    """Return the lines of ``git diff --stat``, with the total, its last line, moved to the top."""
     rows = (*lines[-1:], *(f"  {each}" for each in lines[:-1]))
     return [cut(printable(line), cols) for line in rows]

@@ -1,4 +1,4 @@
-"""The monitor while its user reads a text: a page of it, and below it the question. Pure."""
+"""Draws a long text that the user reads in the monitor, page by page. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUESTION_LINES: Final = 8
 _TEXT_LINES: Final = 40
 _TAB: Final = 4
 _LEAST: Final = 4
-"""How many rows of a text are worth a page."""
+"""The fewest rows of text for which a page is shown."""
 # The first that fits counts.
 _HINTS: Final = (
     "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys",
@@ -39,7 +39,7 @@ _DIFF_STYLES: Final = (
 
 
 def page_of(picture: Picture, cols: int, rows: int) -> TextPage:
-    """Return how much of the text that is read would be on the screen."""
+    """Return how much of the picture's text fits on a screen of this size."""
     reading = picture.reading
     if reading is None:
         return TextPage()
@@ -48,9 +48,9 @@ def page_of(picture: Picture, cols: int, rows: int) -> TextPage:
 
 
 def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
-    """Return ``rows`` lines: a page of the text that is read, and below it the question.
+    """Return a page of the text that the user reads, with the question below it, as ``rows`` lines.
 
-    Empty if nothing is read, or the pane has too few rows for that.
+    Empty if the picture has no such text, or the pane has too few rows for it.
     """
     reading, page = picture.reading, page_of(picture, cols, rows)
     if reading is None or page.rows < _LEAST:
@@ -103,7 +103,10 @@ def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
 
 
 def wrap_indented(text: str, cols: int) -> Iterator[str]:
-    """Yield the lines of a text with its indentation, unless that would take half of the pane."""
+    """Yield the lines into which a line of text is wrapped, each with the text's indentation.
+
+    An indentation of more than half of the columns is dropped.
+    """
     line = printable(text).rstrip()
     if len(line) <= cols and line.isascii():
         yield line

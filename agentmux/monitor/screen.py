@@ -63,13 +63,14 @@ def style_line(line: MonitorLine, *, colour: bool) -> str:
 
 
 class TerminalDisplay:
-    """The monitor on a terminal, as a `ports.tmux.display.Display`. No method raises.
+    """The monitor's display on a terminal. No method raises.
 
-    Pictures are drawn one after another, also for several threads.
+    It implements `ports.tmux.display.Display`. Several threads may call it; it draws one picture at
+    a time.
     """
 
     def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
-        """Prepare the terminal: until `close`, the keyboard gives each key at once, without echo.
+        """Switch the keyboard to reading single keys without echo, until `close` is called.
 
         Args:
             stream: The terminal to draw on.
@@ -137,10 +138,10 @@ class TerminalDisplay:
         return data or b""
 
     def close(self) -> None:
-        """Draw the last picture once more, and restore the terminal.
+        """Draw the last picture once more, then restore the terminal's modes.
 
-        Unless the session is done, the picture then says that the orchestrator has ended, and with
-        which command to go on.
+        Unless the session is done, this picture says that the orchestrator has ended, and which
+        command resumes the session.
         """
         with self._drawing:  # no other thread draws after this picture
             if self._fd < 0:
@@ -173,14 +174,17 @@ class TerminalDisplay:
 
 
 class PlainDisplay:
-    """The monitor in a pipe, as a `ports.tmux.display.Display`: a line for each message."""
+    """The monitor's display on a stream that is no terminal: prints one line for each message.
+
+    It implements `ports.tmux.display.Display`.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._said: tuple[MonitorMessage, ...] = ()
 
     def show(self, picture: Picture) -> None:
-        """Print the messages that were not in the last picture; never raise."""
+        """Print the messages that the last picture did not have; never raises."""
         new = _new(self._said, picture.messages)
         self._said = picture.messages
         encoding = self._stream.encoding or "utf-8"
@@ -196,7 +200,7 @@ class PlainDisplay:
         """Do nothing: there is no terminal."""
 
     def page(self) -> TextPage:
-        """Return a page of nothing: there is no screen."""
+        """Return an empty page, because there is no screen."""
         return TextPage()
 
     def fits(self, cols: int, rows: int) -> None:
@@ -209,7 +213,7 @@ class PlainDisplay:
         return None
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return an empty tuple: there is no keyboard."""
+        """Return an empty tuple, because there is no keyboard."""
         return ()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The styled segments of which the monitor's lines consist. Pure."""
+"""Segments: the pieces of text, each in one style, of which the monitor's lines consist. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 WIDEST: Final = 100
-"""The greatest width of a text, in cells: longer lines are hard to read."""
+"""The greatest width of a line of text, in cells; longer lines are hard to read."""
 
 
 class SegmentStyle(StrEnum):
-    """How a segment is shown. The text says everything without its style, too."""
+    """The style of a segment. A style never carries meaning that the text does not have."""
 
     PLAIN = "plain"
     HEADER = "header"
@@ -20,22 +20,23 @@ class SegmentStyle(StrEnum):
     ATTENTION = "attention"
     PROBLEM = "problem"
     GOOD = "good"
-    """What is done, or was added."""
+    """For done work, and for added lines of a diff."""
     BAD = "bad"
-    """What is broken, or was removed."""
+    """For failed work, and for removed lines of a diff."""
     PLACE = "place"
-    """Where in a file a change is."""
+    """For the lines of a diff that say where in a file a change is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a line that has one style."""
+    """A piece of a line, in one style."""
 
     text: str
     style: SegmentStyle = SegmentStyle.PLAIN
 
 
 MonitorLine = tuple[Segment, ...]
+"""A line of the monitor, from left to right; empty for a blank line."""
 
 
 def plain(line: MonitorLine) -> str:

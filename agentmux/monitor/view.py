@@ -1,7 +1,7 @@
-"""Turns what the monitor shows into lines, which consist of styled segments. Pure.
+"""Draws a picture as the monitor's lines, which consist of styled segments. Pure.
 
-Every line has a rank. If the pane has too few rows, the lines with the highest rank are left out
-first. The current phase and what waits for the user have the lowest ranks.
+Every line has a rank. If the pane has too few rows, the lines with the highest ranks are left out
+first. The current phase, and the lines that ask the user to act, have the lowest ranks.
 """
 
 from __future__ import annotations
@@ -52,15 +52,16 @@ from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle
 from agentmux.ports.tmux.display import MonitorMessage, Picture, SeatStatus
 
 ATTENTION: Final = "!"
+"""The sign before a line that asks the user to act."""
 
 _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
 _PROBLEM_LINES: Final = 7
 _QUESTION_LINES: Final = 8
 _WHERE: Final = re.compile(r" \([^()]*\)")
-"""The words in brackets of how to leave: where that leads."""
+"""A remark in brackets in the text on how to leave; it says where the keys lead."""
 _RESULT_ROWS: Final = 6
-"""How many rows of a result are worth showing it."""
+"""The fewest free rows in which a result is shown."""
 
 
 class _Rank(IntEnum):
@@ -93,10 +94,11 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
     """Return the lines that the monitor draws: ``rows`` lines of at most ``cols`` cells.
 
     Args:
-        picture: What to show.
+        picture: The picture to draw.
         cols: Columns of the terminal; less than 1 counts as 1.
         rows: Rows of the terminal; less than 1 counts as 1.
-        ended: Whether the orchestrator has ended; the last line then says how to go on.
+        ended: Whether the orchestrator has ended; the last lines then say how to resume the
+            session.
     """
     cols, rows = max(cols, 1), max(rows, 1)
     shown = () if ended else draw_reading(picture, cols, rows) or _deciding(picture, cols, rows)
@@ -124,9 +126,9 @@ def _join_sections(sections: Iterable[Iterable[_Ranked]]) -> list[_Ranked]:
 
 
 def _deciding(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
-    """Return the lines for a user who decides: the result is above the keys.
+    """Return the lines that ask the user to decide: the result, and the keys below it.
 
-    Empty if there is no result to show, or no room for it.
+    Empty if there is no result to show, an agent waits for the user, or the rows do not suffice.
     """
     if picture.result is None or picture.state.seats.keys() & _askers_of(picture):
         return ()
@@ -331,7 +333,7 @@ def _says(status: SeatStatus, now: datetime, *, since: bool) -> str:
 
 
 def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    """Yield a line for each seat that gets an agent only when its usage limit is over."""
+    """Yield a line for each parked seat, whose agent is started when its usage limit ends."""
     state = picture.state
     held = [name for name in state.parked if name not in state.seats and is_parked(state, name)]
     if held:
@@ -420,7 +422,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _list_failures(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    """Yield what has failed, without keys: nobody answers them any more."""
+    """Yield the lines about failures, without keys, which no longer work."""
     for what, *_ in _failure(picture):
         first = (_Rank.TURN, _Rank.MORE)
         yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
