@@ -1,7 +1,7 @@
-"""``agentmux mcp``: an MCP server on stdin and stdout, through which an agent sends its signals.
+"""``agentmux mcp``: the MCP server on stdin and stdout through which an agent sends its signals.
 
-It has a tool for each signal. One server belongs to one launch of an agent. The environment names
-that launch; it is read once, at the start.
+It has one tool for each signal. A server belongs to one launch of an agent, which the environment
+of its process names.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ AgentMux runs you as one agent of a pipeline. Hand your work in with the submit 
 instructions name, when it is complete and not before. `refused` lists every problem: fix all of
 them and submit again. `accepted`, `duplicate` and `ignored` need no further action.
 """
+"""The instructions that the server sends to the agent."""
 
 
 class ToolAnswer(TypedDict):
-    """The answer to a signal, with the fields of ``agentmux submit --json``."""
+    """The answer to a signal, with the same fields as the output of ``agentmux submit --json``."""
 
     schema: int
     result: Literal["accepted", "ignored", "duplicate", "refused"]
@@ -45,13 +46,14 @@ class ToolAnswer(TypedDict):
 
 
 Send = Callable[[Submission], ToolAnswer]
+"""A function that submits a signal to the session and returns the answer."""
 
 
 def main(environ: Mapping[str, str]) -> int:
-    """Run the server until standard input ends; return the exit code.
+    """Run the server until standard input ends, and return the process's exit code.
 
     Args:
-        environ: Environment of the process; it names the session, the seat and the launch.
+        environ: The environment of the process, which names the session, the seat and the launch.
     """
     try:
         identity = identity_from(environ, command="agentmux mcp")
@@ -63,7 +65,10 @@ def main(environ: Mapping[str, str]) -> int:
 
 
 def build(identity: Identity) -> MCPServer:
-    """Return a server whose tools send signals to AgentMux, for the launch in ``identity``."""
+    """Return a server with one tool for each signal.
+
+    ``identity`` names the session, the seat and the launch for which the tools submit signals.
+    """
     server = MCPServer("agentmux", instructions=INSTRUCTIONS)
 
     def send(submission: Submission) -> ToolAnswer:
