@@ -1,8 +1,7 @@
-"""The question which agent plays the roles, asked at the first ``start`` in a project.
+"""Asks which agent plays the roles, at the first ``start`` in a project.
 
-A person is asked once, if no configuration names an agent. The answer is written into the
-project's configuration. A second question, in `level_choice`, is how much the agent may do without
-asking.
+The person is asked once, if no configuration names an agent, and the answer is written into the
+project's configuration. `level_choice` then asks how much the agent may do without asking.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ Ask = Callable[[str], str]
 """A function that shows a text and returns the line that a person then typed."""
 
 CUSTOM: Final = "custom…"
+"""The name of the menu's line for a command that the person types."""
 
 _ESCAPE: Final = "\x1b"
 # How many programs are probed at the same time.
@@ -48,8 +48,9 @@ class AgentOffer:
 
     Attributes:
         name: The word that a person can type to choose this line.
-        agent: The value to write into the configuration; None: a person types a command instead.
-        says: What the menu says about the agent.
+        agent: The value to write into the configuration; None if the person is then asked for a
+            command.
+        says: The description of the agent in the menu.
         resumes: Whether a resume continues the agent's conversations.
     """
 
@@ -104,9 +105,14 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
 
 
 def ask_agent(world: World, ask: Ask, *, question: str, usual: str = "") -> str:
-    """Show a menu of agents and ask until the chosen one can be run; write nothing.
+    """Show a menu of agents and ask until the chosen agent can be run; writes nothing.
 
-    ``usual`` is what an empty answer means; without it, the default agent if that is installed.
+    Args:
+        world: The project, with its settings and tools.
+        ask: Asks a person.
+        question: The line above the menu.
+        usual: The agent that an empty answer chooses. If this is empty, an empty answer chooses
+            the default agent, or else the first installed one.
 
     Returns:
         An agent's name, or a command as typed.
@@ -129,10 +135,10 @@ def is_configured(world: World, config: Path | None) -> bool:
 
 
 def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
-    """Return the lines of the menu.
+    """Return the lines of the menu from which a person chooses an agent.
 
-    They are: a shell, in which the person plays the roles; the installed agents; and a line for a
-    command that the person types.
+    The first is a shell, in which the person plays the roles. Then come the installed agents, and
+    last a line for a command that the person types.
     """
     return (
         AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),

@@ -1,4 +1,4 @@
-"""The question in which phase a new cycle begins."""
+"""Asks in which phase a new cycle begins."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def asked_beginning(state: SessionState) -> str:
-    """Ask a person in which phase the next cycle of this session begins; return its name.
+    """Ask a person in which phase the next cycle of a session begins, and return the phase.
 
-    Enter alone chooses the smallest beginning. If there is only one, nothing is asked.
+    An empty answer chooses the phase that repeats the least work. If only one phase is possible, it
+    is returned without asking.
     """
     choices = beginning_choices(state)
     names = [name for name, _ in choices]

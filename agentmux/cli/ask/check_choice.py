@@ -1,4 +1,4 @@
-"""The question of ``agentmux init`` which commands check results; each is tried first."""
+"""Asks, in ``agentmux init``, which commands check results; each command is tried first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST: Final = 1 << 20
 
 
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
-    """Return the commands that the project seems to be checked with, by its files."""
+    """Return the commands that, judging by the project's files, run its tests and other checks."""
     contents = {name: read_limited(project / name, _LARGEST) for name in READ}
     return proposals(
         {
@@ -38,9 +38,15 @@ def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
 def ask_checks(
     found: tuple[VerifyCommand, ...], project: Path, environ: Mapping[str, str], ask: Ask
 ) -> tuple[VerifyCommand, ...]:
-    """Ask a person about each command, run it once, and return those to be written.
+    """Ask a person about each command, and return those that the configuration should name.
 
-    One that did not pass is taken only after a second question.
+    A command to which the person agrees is run once. If it fails, the person is asked again.
+
+    Args:
+        found: The proposed commands.
+        project: The directory in which they are run.
+        environ: The environment with which they are run.
+        ask: Asks a person.
     """
     return tuple(each for each in found if _is_taken(each, project, environ, ask))
 

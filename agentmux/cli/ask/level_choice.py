@@ -1,4 +1,4 @@
-"""The question how much an agent may do without asking: nothing, edits, or everything."""
+"""Asks how much an agent may do without asking: nothing, edits, or everything."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ _INDENT: Final = " " * 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionLevel:
-    """One answer: how much an agent does without asking.
+    """A level of permission: how much an agent may do without asking.
 
     Attributes:
-        name: The word that a person can type.
-        says: What the answer means, in one sentence.
-        args: The ``permission_args`` that it sets; empty for the agent's own way.
+        name: The word that a person types to choose the level.
+        says: What the level means, in one sentence.
+        args: The ``permission_args`` for the configuration; empty if the agent decides by its own
+            rules when to ask.
     """
 
     name: str
@@ -38,7 +39,7 @@ class PermissionLevel:
 
 
 def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
-    """Return the levels that an agent has; only the first, if AgentMux knows of no others."""
+    """Return the levels that can be chosen for an agent; always at least the lowest, `ASK`."""
     levels = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
     if spec.edit_args:
         says = "edits files, hands in its work; asks before it goes further"
@@ -50,7 +51,7 @@ def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
 
 
 def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | None:
-    """Ask a person how much the agent may do without asking; write nothing.
+    """Ask a person how much the agent may do without asking; writes nothing.
 
     Returns:
         The level. None if nothing was asked, because the agent has one level only, or because the
@@ -70,9 +71,11 @@ def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | N
 
 
 def menu_lines(levels: tuple[PermissionLevel, ...], *, cols: int | None) -> list[str]:
-    """Return the lines of the menu, below each level its arguments.
+    """Return the lines of the menu: each level, followed by the arguments that it sets.
 
-    ``cols`` is the width of the terminal, at which these break between words; None: there is none.
+    Args:
+        levels: The levels.
+        cols: The width of the terminal, to which the arguments are wrapped; None does not wrap.
     """
     rows = [(f"  {number}", each.name, each.says) for number, each in enumerate(levels, start=1)]
     lines = []

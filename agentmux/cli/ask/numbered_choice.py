@@ -1,4 +1,4 @@
-"""A question with a list of answers, of which a person types the number or the name."""
+"""Asks a question with a list of answers; the person types the number or the name of one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 def ask_one(ask: Callable[[str], str], text: str, answers: Mapping[str, T], usual: str) -> T:
-    """Ask until a person types one of the answers: its number, from 1, or its name.
+    """Ask until a person types the number, from 1, or the name of an answer; return that answer.
 
     Args:
-        ask: Shows a text and returns the line that a person then typed.
-        text: The question and the list, which are shown once.
-        answers: By name, in the order of the list.
-        usual: The name of the answer that an empty line means.
+        ask: Shows a text and returns the line that the person then typed.
+        text: The question and the list of answers, which are shown once.
+        answers: The values of the answers by their names, in the order of the list.
+        usual: The name of the answer that an empty line chooses.
     """
     numbered = {str(number): each for number, each in enumerate(answers.values(), start=1)}
     while True:

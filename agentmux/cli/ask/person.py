@@ -1,9 +1,9 @@
-"""The person who runs a command, and the questions that they answer with yes or no.
+"""Asks the person who runs a command for consent and trust, and recognises agents that run it.
 
-After a no, the command ends without effect. Agents are kept from running the commands by which a
-person decides, such as ``approve``, so that none can approve its own work. This is no security
+If the person says no, the command ends without effect. Agents cannot run the commands by which a
+person decides, such as ``approve``, so that no agent approves its own work. This is no security
 boundary: a process that leaves its parents and clears its environment is not recognised as an
-agent.
+agent's.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def require_person(face: Face, command: str) -> None:
 
 
 def person_at(face: Face, *, yes: bool, trust: bool = False) -> Person:
-    """Return the person who runs a command.
+    """Return the `Person` through whom an operation asks the person who runs the command.
 
     Args:
         face: Tells whether a person can be asked.
-        yes: They have agreed to everything beforehand.
-        trust: They trust the project's files as they are now.
+        yes: Whether the person has agreed to everything beforehand (``--yes``).
+        trust: Whether the person trusts the project's files as they are now (``--trust``).
     """
     return Person(
         is_there=face.interactive,
@@ -77,7 +77,7 @@ def require_consent(face: Face, question: str, *, yes: bool) -> None:
     Args:
         face: Tells whether a person can be asked.
         question: The question.
-        yes: Return at once, without asking, because the person has agreed beforehand.
+        yes: Whether the person has agreed beforehand, so that nothing is asked.
 
     Raises:
         UsageError: Nobody can be asked.
@@ -94,7 +94,10 @@ def require_consent(face: Face, question: str, *, yes: bool) -> None:
 
 
 def agrees(question: str) -> bool:
-    """Ask a person, who can be asked, to agree; only ``y`` or ``yes`` agrees."""
+    """Ask a person to agree, and return the answer; only ``y`` or ``yes`` agrees.
+
+    The caller must know that a person can be asked.
+    """
     return typer.confirm(render.printable(question), default=False, err=True)
 
 
@@ -112,9 +115,9 @@ def leave() -> NoReturn:
 
 
 def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
-    """Yield lines that show parts of the project's files, and whether each part is trusted.
+    """Yield lines with the full content of parts of the project's files, and if each is trusted.
 
-    The parts are shown in full, because the end of a part could hide something.
+    No part is shortened, because something harmful could be at its end.
     """
     from agentmux.core.config.trust import standing
 
@@ -140,16 +143,17 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
 
 
 def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
-    """Return the world in which the command may use the parts of the project's files that it needs.
+    """Return a world in which all parts of the project's files that the command needs are trusted.
 
-    If some of these parts are not trusted yet, show them to a person and ask.
+    If some of these parts are not trusted yet, they are shown to the person, who is asked to trust
+    them.
 
     Args:
         face: Tells whether a person can be asked.
         world: The project, with its settings and tools.
-        effect: Returns what the command does in a world; if a part of the files changes the result,
-            the command needs that part.
-        trust: Trust everything that the files say now, without asking.
+        effect: Returns what the command would do in a given world. The command needs a part of the
+            files if that part changes the result.
+        trust: Whether to trust all present parts without asking.
 
     Raises:
         NotTrustedError: Nobody can be asked.
@@ -184,9 +188,9 @@ def _command(face: Face, world: World) -> str:
 
 
 def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
-    """Trust what one of our commands has just written into the project's files for the user.
+    """Record that the user trusts what this command has just written into the project's files.
 
-    If that fails, print why; the next command then asks the user.
+    If that fails, the reason is printed, and the next command asks the user.
 
     Args:
         face: The global options.

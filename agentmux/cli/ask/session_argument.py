@@ -1,4 +1,4 @@
-"""Finds the session and the project that the SESSION argument of a command means."""
+"""Finds the session, and its project, to which the SESSION argument of a command refers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 def resolve_session(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the `Site` of the session's project, and the session that ``name`` means.
+    """Return the session to which ``name`` refers, with the `Site` of its project.
 
-    The session may belong to another project than the current one, if ``name`` is a path.
+    If ``name`` is a path, the session may belong to a project other than the current one.
 
     Args:
         face: The global options.
-        name: A name, a path, or the beginning of a name, as typed.
+        name: The session's name, the beginning of its name, or its path, as typed.
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
@@ -51,9 +51,9 @@ def resolve_session(face: Face, name: str, *, command: str) -> tuple[Site, Sessi
 
 
 def _project_in(name: str) -> Path | None:
-    """Return the project that a session's path names; None if ``name`` is no such path.
+    """Return the project of the session whose absolute path is ``name``, else None.
 
-    So a session can be named from anywhere.
+    With such a path, a session can be named in any directory.
     """
     if not name.startswith("/") or "\0" in name:
         return None
@@ -63,18 +63,18 @@ def _project_in(name: str) -> Path | None:
 def resolve_world(
     face: Face, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
-    """Return the `World` of the session's project, and the session that ``name`` means.
+    """Return the session to which ``name`` refers, with the `World` of its project.
 
     Args:
         face: The global options.
-        name: A name, a path, or the beginning of a name; None: return the current project's world,
-            and None in place of a session.
+        name: The session's name, the beginning of its name, or its path. If it is None, the current
+            project's world is returned, and None for the session.
         command: The command that hints show, with ``SESSION`` in place of the name.
-        read_only: Write no file through this world, not even a cache.
+        read_only: Whether the world writes no files, not even a cache.
 
     Raises:
         NotFoundError: No session matches, or several do.
-        ConfigError: The configuration of the project is wrong.
+        ConfigError: The configuration of the project is invalid.
     """
     if name is None:
         return face.world(read_only=read_only), None
@@ -87,10 +87,10 @@ def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]
 
     Args:
         site: The project.
-        command: The command, which needs such a session.
+        command: The command that needs such a session, for messages and hints.
 
     Raises:
-        NotFoundError: There is none; it says what has become of the newest session.
+        NotFoundError: There is none; the message says what happened to the newest session.
     """
     entries = list_sessions(site)
     unfinished = tuple(entry for entry in entries if not entry.is_done)
@@ -109,7 +109,7 @@ def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]
 
 
 def _became(entry: SessionEntry) -> tuple[str, tuple[str, ...]]:
-    """Say what has become of a session that does not go on here, and what to do about it."""
+    """Return what happened to a session that is done or was moved, and hints what to do."""
     moved = entry.fields.get("moved")
     if isinstance(moved, dict):
         to = str(moved.get("to"))
@@ -124,10 +124,15 @@ def _is_open(site: Site, folder: Path, names: Iterable[str]) -> bool:
 
 
 def chosen_session(world: World, entry: SessionEntry | None, *, command: str) -> SessionEntry:
-    """Return the session that the command names, else the only one that is not done.
+    """Return ``entry``, or, if that is None, the project's only unfinished session.
+
+    Args:
+        world: The project.
+        entry: The session that the command line names; None if it names none.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: The command names none, and there is none or more than one.
+        NotFoundError: ``entry`` is None, and there is no unfinished session or more than one.
     """
     return entry or select_session(unfinished_sessions(world, command=command), command=command)
 
@@ -135,9 +140,9 @@ def chosen_session(world: World, entry: SessionEntry | None, *, command: str) ->
 def session_to_reattach(
     world: World, environ: Mapping[str, str], *, command: str
 ) -> SessionEntry | None:
-    """Return the session that has panes but no orchestrator; None if there is none.
+    """Return the session that still has panes but no running orchestrator; None if there is none.
 
-    If there are several, it is the one in whose tmux session this process runs.
+    If there are several, the one in whose tmux session this process runs is returned.
 
     Args:
         world: The project.
@@ -145,7 +150,7 @@ def session_to_reattach(
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: There are several, and this process runs in none of them.
+        NotFoundError: There are several, and this process runs in the tmux session of none.
     """
     entries = list_resumable_sessions(world)
     lives = live(world, entries)
@@ -163,14 +168,15 @@ def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
 def as_typed(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
-    """Return the command to show in hints: the user's own options, but none that gives consent.
+    """Return the user's command with its options, for hints.
 
-    A pasted hint then does no more than the user asked for.
+    The caller leaves out options that give consent, so that a pasted hint does no more than the
+    user asked for.
 
     Args:
         command: The command with its argument, such as ``resume SESSION``.
-        switches: Whether each option without a value was given.
-        values: The values of each other option; None or empty: the option was not given.
+        switches: Whether the user gave each option that takes no value, by the option's name.
+        values: The values of each other option, by its name; None or empty if it was not given.
     """
     words = [name for name, given in switches.items() if given]
     for name, given in values.items():

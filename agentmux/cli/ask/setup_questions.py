@@ -1,4 +1,4 @@
-"""The questions of ``agentmux init`` after the one for the agent: roles, levels, worktrees."""
+"""Asks the further questions of ``agentmux init``: about roles, permissions and worktrees."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ _WORKTREES: Final = {
 
 
 def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
-    """Ask whether other agents play some of the roles; return those by role, empty for none."""
+    """Ask whether agents other than ``agent`` play some of the roles.
+
+    Returns:
+        The other agents, by role; empty if ``agent`` plays all roles.
+    """
     words = "plan, research, write the code and review"
     if ask_yes(ask, f"Should {agent} {words}, all of it?"):
         return {}
@@ -49,7 +53,11 @@ def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
 
 
 def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str, ...]]:
-    """Ask how much each agent may do without asking; return their ``permission_args`` by name."""
+    """Ask how much each agent may do without asking.
+
+    Returns:
+        The ``permission_args`` for the configuration, by agent; agents that need none are left out.
+    """
     registry = load_registry(world.settings)
     permissions: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(agents):
@@ -60,7 +68,7 @@ def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str
 
 
 def ask_worktrees(ask: Ask) -> WorktreeMode:
-    """Ask where sessions work."""
+    """Ask whether sessions work in the user's checkout or in worktrees of their own."""
     rows = [
         (f"  {number}", mode.value, says)
         for number, (mode, says) in enumerate(_WORKTREES.items(), start=1)

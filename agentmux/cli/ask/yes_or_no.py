@@ -1,4 +1,4 @@
-"""A question that a person answers with yes or no."""
+"""Asks a question that a person answers with yes or no."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ANSWERS: Final = {"y": True, "yes": True, "n": False, "no": False}
 def ask_yes(
     ask: Callable[[str], str], question: str, *, usual: bool = True, before: str = ""
 ) -> bool:
-    """Ask until a person types yes or no, or an empty line; return whether it means yes.
+    """Ask until a person types yes, no or an empty line; return True for yes.
 
     Args:
-        ask: Shows a text and returns the line that a person then typed.
+        ask: Shows a text and returns the line that the person then typed.
         question: The question, in one line.
-        usual: What an empty line means.
-        before: The lines above the question, which are shown once.
+        usual: The result for an empty line.
+        before: Lines to show above the question, once.
     """
     prompt = f"{question} {'[Y/n]' if usual else '[y/N]'}: "
     while True:
