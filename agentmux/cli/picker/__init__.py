@@ -1,1 +1,4 @@
-"""A full-screen list in which a person picks a session. Keys: `core/terminal/keys/picker`."""
+"""The full-screen list in which a person picks a session, without its key bindings.
+
+What each key does is in `core/terminal/keys/picker`.
+"""

@@ -56,9 +56,10 @@ class PickedSession:
 
     Attributes:
         entry: The session.
-        fresh: Whether all seats start a new conversation.
-        live: Whether the session is live, so that it can be attached to.
-        left_alone: Whether it is live without an orchestrator, so that it can be reattached to.
+        fresh: Whether all seats should start new conversations.
+        live: Whether the session has a live tmux session, to which the person can attach.
+        left_alone: Whether the session is live but has no running orchestrator, so that it can be
+            reattached.
     """
 
     entry: SessionEntry
@@ -75,9 +76,9 @@ def select_session(
     fresh: bool = False,
     command: str = "resume SESSION",
 ) -> PickedSession | None:
-    """Return the session to resume; None if the person left the picker without a choice.
+    """Let a person pick the session to resume; None if they left the picker without a choice.
 
-    A single session is taken without asking, and named on stderr.
+    A single session is returned without asking, and its name is printed to stderr.
 
     Args:
         world: The project, with its settings and tools.
@@ -106,13 +107,13 @@ def can_draw(environ: Mapping[str, str]) -> bool:
 def pick(
     world: World, entries: Sequence[SessionEntry], *, fresh: bool = False, attaches: bool = False
 ) -> PickedSession | None:
-    """Let a person pick one of the sessions; None if the person left the picker without a choice.
+    """Let a person pick a session in the full-screen list; None if they left without a choice.
 
     Args:
         world: The project, with its settings and tools.
         entries: The sessions, in the order of the list.
         fresh: Whether seats start new conversations; the person can change that.
-        attaches: Whether the session will be attached to; otherwise it will be resumed.
+        attaches: Whether the caller will attach to the session; otherwise it will resume it.
 
     Raises:
         KeyboardInterrupt: The person pressed Ctrl-C.
@@ -201,7 +202,7 @@ class _SessionLooks:
 
 
 class Looker:
-    """Examines sessions in a thread of its own: those that `want` names, in that order.
+    """Examines sessions in a background thread, in the order in which `want` names them.
 
     Attributes:
         wake_read_fd: Read end of a pipe. It becomes readable when a session has been examined, or
@@ -223,16 +224,19 @@ class Looker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def want(self, names: Sequence[str]) -> None:
-        """Examine the sessions with these names next, in this order, and forget earlier ones."""
+        """Replace the list of sessions that are still to be examined, given by name and in order.
+
+        Sessions that were examined before are not examined again.
+        """
         with self._changed:
             self._wanted = [name for name in names if name not in self._found]
             self._changed.notify()
 
     def read_outlooks(self) -> Mapping[str, Outlook]:
-        """Return what the thread has found so far, by session name.
+        """Return the outlooks of the sessions that have been examined so far, by session name.
 
         Raises:
-            BaseException: The error that ended the thread.
+            BaseException: The thread ended with this error.
         """
         with self._changed:
             if self._error is not None:
@@ -240,7 +244,7 @@ class Looker:
             return dict(self._found)
 
     def close(self) -> None:
-        """End the thread after its current session, without waiting for it; close the pipe."""
+        """Close the pipe, and let the thread end after its current session; does not wait."""
         with self._changed:
             self._closed = True
             self._changed.notify()

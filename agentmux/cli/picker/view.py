@@ -1,4 +1,4 @@
-"""Turns the state of the picker into lines for a terminal of any size. Pure."""
+"""Draws the picker as lines for a terminal of any size. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _LABEL_COLS: Final = 18
 
 
 class Look(Enum):
-    """How a line is shown: the number in its escape sequence (SGR). No colours are used."""
+    """The style of a line; the value is the number in its escape sequence (SGR).
+
+    There are no colours.
+    """
 
     PLAIN = ""
     BOLD = "1"
@@ -42,24 +45,26 @@ class Look(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PickerLine:
-    """One line of the screen, not longer than the terminal is wide."""
+    """One line of the screen, cut to the width of the terminal."""
 
     text: str
     look: Look = Look.PLAIN
 
     def as_ansi(self) -> str:
-        """Return the text in its look, with escape sequences (SGR)."""
+        """Return the text with the escape sequences (SGR) for its style."""
         return f"\x1b[{self.look.value}m{self.text}\x1b[0m" if self.look.value else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSession:
-    """What is known of a session before it is examined.
+    """The facts about a session that are known before it is examined.
 
     Attributes:
-        phase: Phase in its state.
-        title: First line of its feature; may be empty.
-        place: Branch and path of its own worktree; empty where it works in the checkout.
+        phase: The phase in the session's state.
+        updated: When the state was last changed.
+        title: The first line of the feature; may be empty.
+        place: Branch and path of the session's own worktree; empty if it works in the user's
+            checkout.
     """
 
     phase: str
@@ -73,11 +78,11 @@ class PickerScene:
     """Everything that the picker draws.
 
     Attributes:
-        picker: The list, with its search and its selected session.
-        known: What is known of each session, by name.
-        outlooks: What a resume would do, by name; only of sessions that were examined.
-        now: The time, to show ages.
-        rows: The row of each session by name; empty until the first session was examined.
+        picker: The state of the list, with its search and its selected session.
+        known: The facts that are known about every session, by session name.
+        outlooks: What a resume would do, by session name; only for sessions that were examined.
+        now: The current time, from which ages are computed.
+        rows: The row of each session, by name; empty until the first session was examined.
     """
 
     picker: Picker
@@ -88,19 +93,22 @@ class PickerScene:
 
 
 def cut(text: str, cols: int) -> str:
-    """Return ``text`` as one line of at most ``cols`` cells; if it was longer, with an ellipsis."""
+    """Return ``text`` as one line of at most ``cols`` cells, with an ellipsis if it was cut."""
     shown = (char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
     return cut_clean("".join(shown), cols)
 
 
 def fill(text: str, cols: int) -> str:
-    """Return ``text`` in exactly ``cols`` cells: cut, or padded with spaces."""
+    """Return ``text`` cut or padded with spaces to exactly ``cols`` cells."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
 
 
 def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
-    """Return the sessions that a terminal with ``rows`` rows shows in the list, top to bottom."""
+    """Return the names of the sessions that are visible in the list, from top to bottom.
+
+    ``rows`` is the height of the terminal.
+    """
     return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
 
 
