@@ -1,4 +1,4 @@
-"""Commands that start fast, because they do not import typer. Keep the imports here few.
+"""Commands that run often and must start fast, so they do not import typer.
 
-All other commands are in `cli/commands`.
+Keep the imports here few. All other commands are in `cli/commands`.
 """

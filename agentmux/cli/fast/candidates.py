@@ -1,7 +1,7 @@
-"""What the words of a command line can be completed to: sessions, seats, phases, agents, pipelines.
+"""Candidates for shell completion: sessions, seats, phases, agents, pipelines and other values.
 
-A Tab has to be quick: sessions are known by the names of their folders, agents and roles of the
-configuration by the lines of its files. Nothing here raises for what is in a file.
+Completion must be quick, so sessions are listed by the names of their folders, and configuration
+files are scanned line by line, not parsed. No content of a file makes a function here raise.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import PACKAGE, config_dir, project_of
 
 Candidate = tuple[str, str]
-"""A word and what it means; the meaning may be empty."""
+"""A word that can be completed, and its description, which may be empty."""
 
 _STATE_MAX: Final = 8 << 20
 _TEXT_MAX: Final = 1 << 20
 _LOOKED_INTO: Final = 10
-"""In how many sessions, the newest, seats are looked for if no session is given."""
+"""How many of the newest sessions are read if the command line names no session."""
 
 _GOING: Final = frozenset(
     {
@@ -35,13 +35,13 @@ _GOING: Final = frozenset(
         *("export", "resume", "rewind", "stop", "tell", "unpark"),
     }
 )
-"""The commands that take no session that is done."""
+"""The commands that do not accept a session that is done."""
 
 _DONE: Final = re.compile(r'"phase": ?"done"|"moved": ?\{')
-"""What the state of a session that is done has; to read all of a large one takes too long."""
+"""Matches the state of a session that is done or was moved; decoding the JSON would be too slow."""
 
 _ASKED: Final = 100
-"""Of how many sessions, the newest, it is asked whether they are done; 1000 take too long."""
+"""How many of the newest sessions are checked for being done; checking 1000 takes too long."""
 
 _KEY: Final = re.compile(r"( *)([A-Za-z0-9_][\w.-]*):(?:\s|$)")
 _AGENTS_FILE: Final = "agents.yaml"
@@ -49,14 +49,14 @@ _AGENTS_FILE: Final = "agents.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionContext:
-    """Where the command line is typed, and what it says already.
+    """The command line whose last word is to be completed, and where it is typed.
 
     Attributes:
         environ: Environment of this process.
         project: Value of ``--project``, else the current directory.
-        config: Value of ``--config``; empty without it.
+        config: Value of ``--config``; empty without this option.
         session: The session that the command line names; empty if it names none.
-        word: The word that is completed.
+        word: The word to be completed.
         command: The command that the command line names; empty if it names none.
     """
 
@@ -77,9 +77,11 @@ class CompletionContext:
 
 
 def sessions(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the sessions, newest first: by slug, or by whole name if a digit was typed.
+    """Yield the sessions, newest first.
 
-    Of the newest, those that are done are left out where the command takes none of them.
+    A session is given by its slug, or by its whole name if the typed word begins with a digit or
+    the slug is not unique. If the command does not accept finished sessions, they are left out, as
+    far as they are among the newest `_ASKED`.
     """
     names = _newest(place)
     slugs = [layout.slug_of(name) for name in names]
@@ -88,7 +90,7 @@ def sessions(place: CompletionContext) -> Iterator[Candidate]:
     whole, going = place.word[:1].isdigit(), place.command in _GOING
     folder = place.sessions_dir() if going and names else Path()
     for number, (name, slug) in enumerate(zip(names, slugs, strict=True)):
-        # A slug that several sessions have means none of them.
+        # A slug that several sessions have does not identify any of them.
         typed = name if whole or latest[slug] != first[slug] else slug
         asked = going and number < _ASKED
         if typed.startswith(place.word) and not (asked and _is_done(folder / name)):
@@ -100,29 +102,28 @@ def _is_done(session: Path) -> bool:
 
 
 def seats(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the seats of the session given; without one, those of the newest sessions."""
+    """Yield the seats of the named session; if none is named, those of the newest sessions."""
     yield from _of_states(place, lambda state: _keys(state.get("seats")))
 
 
 def phases(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases of the session given, else those of the built-in pipeline."""
+    """Yield the phases of the named session; if none is named, those of the built-in pipeline."""
     of_session = tuple(_of_states(place, _phases)) if place.session else ()
     ends = {str(Phase.DONE), str(Phase.FAILED)}
     yield from of_session or ((each, "") for each in Phase if each not in ends)
 
 
 def points(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases, and the numbers of the work-tree checkpoints of the session given."""
+    """Yield the phases, then the numbers of the named session's work-tree checkpoints."""
     yield from phases(place)
     if place.session:
         yield from _of_states(place, _checkpoints)
 
 
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases in which the next cycle of the session given can begin.
+    """Yield the phases in which the next cycle of the named session can begin.
 
-    Without a session these are the phases of the newest one that waits for a decision, as
-    ``request-changes`` takes the only one.
+    If no session is named, the newest session that waits for a decision counts.
     """
     # Slow to import, and the one rule of what the command takes.
     from agentmux.core.fold.acceptance import takes_decision
@@ -140,20 +141,20 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def moments(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield what ``wait`` can wait for: phases, ends and the user's decision."""
+    """Yield what ``agentmux wait`` can wait for: a phase, the user's decision, or the end."""
     yield from phases(place)
     yield from ((each, "") for each in ("decision", Phase.DONE, Phase.FAILED))
 
 
 def agents(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the agents: built in, and of the configuration."""
+    """Yield the built-in agents, then those that the configuration defines."""
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
     yield from ((name, "") for name in built_in if not is_for_tests(name))
     yield from ((name, "configured") for name in _read_config_keys(place, "agents"))
 
 
 def role_agents(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield ``ROLE=``, and after it ``ROLE=AGENT``."""
+    """Yield ``ROLE=`` for every role or, once the word contains ``=``, ``ROLE=AGENT``."""
     role, equals, _ = place.word.partition("=")
     if equals:
         yield from ((f"{role}={name}", says) for name, says in agents(place))
@@ -162,7 +163,7 @@ def role_agents(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def pipelines(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the pipelines: built in, of the project and of the user."""
+    """Yield the built-in pipelines, then the project's, then the user's."""
     project = place.project_dir() / layout.PROJECT_FOLDER
     for folder, says in (
         (PACKAGE, "built in"),
@@ -189,7 +190,10 @@ SOURCES: Final[Mapping[str, Callable[[CompletionContext], Iterable[Candidate]]]]
     "role_agent": role_agents,
     "pipeline": pipelines,
 }
-"""What gives the candidates of each kind of value; the shell itself completes the other kinds."""
+"""The function that yields the candidates for each kind of value.
+
+Kinds that are missing here are completed by the shell or from the table of commands.
+"""
 
 KINDS: Final[Mapping[str, frozenset[str]]] = {
     "session": frozenset({"SESSION"}),
@@ -205,16 +209,19 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     FOLDER: frozenset({"DIR"}),
     COMMAND: frozenset({"COMMAND"}),
 }
-"""The metavars of each kind of value: an option or argument with such a metavar is completed."""
+"""The metavars in the help that denote each kind of value.
+
+An option or argument is completed if its metavar is listed here.
+"""
 
 
 def _began(name: str) -> str:
-    """Return when a session began, as the stamp in its name says."""
+    """Return when a session began, according to the time stamp in its name."""
     return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
 
 
 def _newest(place: CompletionContext) -> list[str]:
-    """Return the folders of sessions, newest first; none is looked into."""
+    """Return the names of the sessions' folders, newest first, without reading the folders."""
     try:
         with os.scandir(place.sessions_dir()) as entries:
             names = [each.name for each in entries if each.is_dir()]
@@ -224,7 +231,7 @@ def _newest(place: CompletionContext) -> list[str]:
 
 
 def _match_sessions(place: CompletionContext) -> list[str]:
-    """Return the sessions that the session given can mean; the newest few without one."""
+    """Return the sessions to which the typed name may refer; the newest few if none was typed."""
     names = _newest(place)
     word = Path(place.session).name
     if not word:
@@ -273,7 +280,7 @@ def _checkpoints(state: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _read_config_keys(place: CompletionContext, section: str) -> Iterator[str]:
-    """Yield the keys below ``section:`` in the configuration files, as its lines show them."""
+    """Yield the keys below ``section:`` in the configuration files, found by their indentation."""
     try:
         project = place.project_dir() / layout.PROJECT_CONFIG
     except AgentmuxError:

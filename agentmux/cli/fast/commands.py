@@ -1,7 +1,7 @@
-"""The commands and their options as data, for what must not import typer: help and completion.
+"""The commands and their options as data, for help and completion, which must not import typer.
 
-The data file is made from typer's declarations by ``python docs/generate.py``; a test says when it
-is out of date.
+``python docs/generate.py`` generates the data file from typer's declarations; a test fails if it is
+out of date.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ PLACE: Final = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
     "shell",
 )
-"""The folder of what the user's shell reads: the data file, completion scripts and the man page."""
+"""The folder with the data file, the completion scripts of the shells and the man page."""
 
 DATA: Final = f"{PLACE}/commands.json"
 
 SHELLS: Final = {"bash": "agentmux.bash", "zsh": "_agentmux", "fish": "agentmux.fish"}
-"""The shells that have completion, and the name of each one's script in `PLACE`."""
+"""The name of the completion script in `PLACE`, for each shell that has one."""
 
 
 FILE: Final = "file"
 FOLDER: Final = "dir"
 COMMAND: Final = "command"
-"""The kinds of values that the shell or the table itself completes; the others: `candidates`."""
+"""The kinds of values that `candidates` does not complete.
+
+The shell completes files and folders; commands are completed from the table of commands.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +41,13 @@ class Parameter:
     Attributes:
         names: The spellings of an option, such as ``--yes`` and ``-y``; empty for an argument.
         off: The spellings that turn a flag off, such as ``--no-worktree``.
-        metavar: What stands for the value in the help; empty for a flag.
-        kind: What completes the value: a name of `candidates.KINDS`; empty for nothing.
-        choices: The only values that are allowed; empty where any is.
-        repeats: Whether it may be given several times.
-        required: Whether it must be given.
-        default: The value without it, as the help shows it; empty where it says nothing.
-        says: One or more sentences.
+        metavar: The placeholder for the value in the help; empty for a flag.
+        kind: How the value is completed: a key of `candidates.KINDS`; empty if it is not completed.
+        choices: The allowed values; empty if any value is allowed.
+        repeats: Whether the parameter may be given several times.
+        required: Whether the parameter must be given.
+        default: The default value, as the help shows it; empty if the help shows none.
+        says: The help text, one or more sentences.
     """
 
     names: tuple[str, ...]
@@ -59,26 +62,26 @@ class Parameter:
 
     @property
     def is_argument(self) -> bool:
-        """Whether it is an argument, known by its place."""
+        """Whether this is a positional argument; otherwise it is an option."""
         return not self.names
 
     @property
     def may_lack_value(self) -> bool:
-        """Whether its value may be left out, as that of ``--branch``."""
+        """Whether the option may be given without its value, like ``--branch``."""
         return self.metavar.startswith("[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command, or the program itself.
+    """A command or subcommand, or the program itself.
 
     Attributes:
-        name: The word that is typed.
-        group: The heading under which the help lists it; empty for a subcommand.
-        summary: One line, in the imperative, without a full stop.
-        text: The paragraphs after the summary; may be empty.
-        parameters: In the order of the help.
-        examples: Command lines, each with what it does.
+        name: The word that the user types.
+        group: The heading under which the help lists the command; empty for a subcommand.
+        summary: The first line of the help text, in the imperative, without a full stop.
+        text: The paragraphs of the help text after the summary; may be empty.
+        parameters: The options and arguments, in the order of the help.
+        examples: Command lines, each with a description.
         commands: The subcommands, in the order of the help.
     """
 
@@ -100,7 +103,7 @@ class Command:
 
     @property
     def arguments(self) -> tuple[Parameter, ...]:
-        """The arguments, in the order in which they are typed."""
+        """The positional arguments, in the order in which they are typed."""
         return tuple(each for each in self.parameters if each.is_argument)
 
     @property
@@ -110,13 +113,13 @@ class Command:
 
 
 def load() -> Command:
-    """Return the program ``agentmux`` with all of its commands."""
+    """Read the data file, and return the program ``agentmux`` with all of its commands."""
     with open(DATA, encoding="utf-8") as file:
         return command_of(json.load(file))
 
 
 def command_of(fields: Mapping[str, Any]) -> Command:
-    """Return the command that a record of the data file describes."""
+    """Return the `Command` that a record of the data file describes."""
     return Command(
         name=fields["name"],
         group=fields["group"],
@@ -134,9 +137,9 @@ def _parameter(fields: Mapping[str, Any]) -> Parameter:
 
 
 def find_path(program: Command, words: tuple[str, ...]) -> tuple[Command, ...]:
-    """Return the program, the command that ``words`` begin with, and its subcommand, if any.
+    """Return the program, the command that the first word names, and its subcommand, if any.
 
-    Words that are no command are left out.
+    The search ends at the first word that names no command.
     """
     path: tuple[Command, ...] = (program,)
     for word in words:

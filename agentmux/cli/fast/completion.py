@@ -1,7 +1,7 @@
-"""``agentmux _complete``: answers a Tab; the scripts in ``agentmux/shell`` call it.
+"""``agentmux _complete``: prints completions; called by the shell scripts in ``agentmux/shell``.
 
-Each line of the answer is a word, a tab and what the word means. A single line ``:file`` or
-``:dir`` asks the shell to complete a path. A Tab never prints an error.
+Each line of the output is a word, a tab and the word's description. A single line ``:file`` or
+``:dir`` asks the shell to complete a path. Errors are never printed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from agentmux.cli.fast.candidates import Candidate
 
 _PLAIN: Final = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""The words that need no quotes in any shell; others are left out."""
+"""Matches words that need no quotes in any shell; other words are not offered."""
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Print what the last word of a command line can be completed to; return 0.
+    """Print the completions of the last word of a command line; return 0, even after an error.
 
     Args:
-        argv: ``--`` and the words after ``agentmux``, the last one up to the cursor; or ``--line``
-            and the whole line up to the cursor, as bash has it.
+        argv: Either ``--`` and the words after ``agentmux``, the last one up to the cursor; or
+            ``--line`` and the whole command line up to the cursor, which bash passes.
         environ: Environment of the process.
     """
     words = split_line(argv[1])[1:] if argv[:1] == ["--line"] else list(argv[1:])
@@ -41,7 +41,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def split_line(line: str) -> list[str]:
-    """Return the words of a command line as a shell reads them; the last one may be unfinished."""
+    """Split a command line into words as a shell does; a quote in the last word may be open."""
     import shlex
 
     for end in ("", '"', "'"):
@@ -54,10 +54,10 @@ def split_line(line: str) -> list[str]:
 
 
 def answer(program: Command, words: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """Return the lines of the answer.
+    """Return the lines to print: the completions of the last word.
 
     Args:
-        program: All commands.
+        program: The program with all its commands.
         words: The words after ``agentmux``; the last one is completed.
         environ: Environment of the process.
     """
@@ -77,16 +77,16 @@ def answer(program: Command, words: Sequence[str], environ: Mapping[str, str]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What the words before the one that is completed say.
+    """The parsed words of a command line before the word that is to be completed.
 
     Attributes:
-        command: The command that they name; the program, if they name none.
+        command: The command or subcommand that the words name; the program if they name none.
         given: The spellings of the options that were given.
-        values: The value of each option and argument, by kind; of several the first.
-        arguments: How many arguments were given.
-        open: The option whose value is completed; None if no option waits for one.
-        only_words: Whether ``--`` was given: no options follow.
-        texts: The values of ``--project`` and ``--config``.
+        values: The values of options and arguments, by kind; the first one of each kind.
+        arguments: How many positional arguments were given.
+        open: The option whose value is to be completed; None if no option needs a value.
+        only_words: Whether ``--`` was given, after which no options follow.
+        texts: The last value of each option, by its spelling, such as ``--project``.
     """
 
     command: Command
@@ -99,7 +99,7 @@ class Line:
 
 
 def read(program: Command, words: Sequence[str]) -> Line:
-    """Return what the words say; unknown options count as flags."""
+    """Parse the words of a command line; unknown options count as flags."""
     reader = _LineReader(program)
     for word in words:
         reader.take(word)
@@ -115,7 +115,7 @@ def read(program: Command, words: Sequence[str]) -> Line:
 
 
 class _LineReader:
-    """Takes a command line word by word; its attributes are those of `Line`."""
+    """Parses a command line word by word; its public attributes are those of `Line`."""
 
     def __init__(self, program: Command) -> None:
         self._program = program
@@ -128,7 +128,7 @@ class _LineReader:
         self.only_words = False
 
     def take(self, word: str) -> None:
-        """Take the next word."""
+        """Parse the next word."""
         waiting, self.open = self.open, None
         if waiting is not None and not (waiting.may_lack_value and word.startswith("-")):
             self._value(waiting, word)

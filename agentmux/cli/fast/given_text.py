@@ -14,12 +14,16 @@ _ENDING: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 
 
 def given_text(path: Path | None, limit: int) -> str:
-    """Return the first ``limit`` bytes of a file as text; of standard input if ``path`` is None.
+    """Read at most ``limit`` bytes of a file, or of standard input, and return them as text.
 
-    The text is decoded as UTF-8, whatever the locale; other bytes become replacement characters.
+    The bytes are decoded as UTF-8, whatever the locale; invalid ones become replacement characters.
+
+    Args:
+        path: The file; None for standard input.
+        limit: The most bytes to read; the rest is ignored.
 
     Raises:
-        UsageError: The text cannot be read.
+        UsageError: The file or standard input cannot be read.
     """
     try:
         if path is None:
@@ -35,10 +39,14 @@ def given_text(path: Path | None, limit: int) -> str:
 
 
 def given_words(words: str, limit: int) -> str:
-    """Return ``words``, or for ``@PATH`` the first ``limit`` bytes of that file.
+    """Return a text from the command line, or, for ``@PATH``, the content of that file.
 
-    Several words that begin with ``@someone`` are a text, unless there is such a file, or they end
-    as the name of one.
+    A text of several words that begins with ``@`` counts as a path only if such a file exists, or
+    if the text ends with a file name extension.
+
+    Args:
+        words: The argument as typed.
+        limit: The most bytes to read from the file.
 
     Raises:
         UsageError: The file cannot be read.

@@ -1,4 +1,4 @@
-"""``agentmux help`` and ``--help``: shows the help at the width of the terminal, without typer."""
+"""``agentmux help`` and ``--help``: prints the help, fitted to the terminal's width."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ _FLAGS: Final = frozenset({"--help", "-h"})
 
 
 def is_wanted(argv: Sequence[str]) -> bool:
-    """Whether a command line asks for help: by the command ``help``, or by ``--help``."""
+    """Whether a command line asks for help, by the command ``help`` or by ``--help`` or ``-h``."""
     end = argv.index("--") if "--" in argv else len(argv)
     return argv[:1] == ["help"] or not _FLAGS.isdisjoint(argv[:end])
 
 
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Print the help that a command line asks for; return the exit code.
+    """Print the help that a command line asks for, and return the exit code.
 
-    Where stdout is no terminal, it is as wide as ``COLUMNS`` of ``environ`` says.
+    Args:
+        argv: The words after ``agentmux``.
+        environ: The environment; its ``COLUMNS`` is the width of the help if stdout is no terminal.
 
     Raises:
-        UsageError: It names no command that exists.
+        UsageError: The command line names an unknown command.
     """
     words = tuple(word for word in argv if not word.startswith("-"))
     asked = words[1:] if words[:1] == ("help",) and not _FLAGS.intersection(argv[:2]) else words
@@ -54,7 +56,7 @@ _DESK: Final = "`agentmux` alone opens the desk, in a terminal"
 
 
 def no_such_command(path: Sequence[Command], word: str) -> UsageError:
-    """Return the error for a word that is no command below the last one of ``path``."""
+    """Return the error that ``word`` is no subcommand of the last command in ``path``."""
     known = [each.name for each in path[-1].commands]
     otherwise = (_DESK,) if word == "desk" and len(path) == 1 else ()
     hints = (*otherwise, *suggest_name(word, known), f"{_join_path(path)} --help")
@@ -62,10 +64,11 @@ def no_such_command(path: Sequence[Command], word: str) -> UsageError:
 
 
 def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
-    """Yield the help of the last command of ``path``, at most ``cols`` columns wide.
+    """Yield the lines of the help of a command, wrapped to the width of the terminal.
 
     Args:
-        path: The program, a command, its subcommand.
+        path: The program, followed by the command and its subcommand, if any; the help is that of
+            the last one.
         cols: Width of the terminal.
     """
     cols = max(cols, _NARROW)
@@ -93,33 +96,33 @@ def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
 
 
 def usage(path: Sequence[Command]) -> str:
-    """Return how the last command of ``path`` is typed."""
+    """Return the usage of the last command in ``path``, such as ``agentmux list [OPTIONS]``."""
     below = ["COMMAND [ARGS]..."] if path[-1].commands else []
     arguments = [argument(each) for each in path[-1].arguments]
     return " ".join([_join_path(path), "[OPTIONS]", *arguments, *below])
 
 
 def argument(given: Parameter) -> str:
-    """Return how the help writes an argument."""
+    """Return an argument as the help shows it, such as ``[SESSION]``."""
     name = given.metavar if given.required else f"[{given.metavar}]"
     return f"{name}..." if given.repeats else name
 
 
 def spelling(option: Parameter) -> str:
-    """Return how the help writes an option: all its spellings, and its value."""
+    """Return an option as the help shows it: all its spellings, and its metavar."""
     names = ", ".join(sorted(option.names, key=len))
     both = " / ".join([names, *option.off])
     return f"{both} {option.metavar}" if option.metavar else both
 
 
 def meaning(given: Parameter) -> str:
-    """Return what an option or argument does, with its default."""
+    """Return the help text of an option or argument, with its default value."""
     extra = f"[default: {given.default}]" if given.default else ""
     return " ".join(filter(None, (given.says, extra)))
 
 
 def group_commands(program: Command) -> Iterator[tuple[str, tuple[Command, ...]]]:
-    """Yield each group of commands with its heading."""
+    """Yield the heading and the commands of each group, in the order of the help."""
     for title in dict.fromkeys(each.group for each in program.commands):
         yield title, tuple(each for each in program.commands if each.group == title)
 

@@ -1,9 +1,9 @@
-"""``agentmux hook``: records what an agent's own hook reports.
+"""``agentmux hook``: records the conversation and the turn that an agent's own hook reports.
 
-The report is a JSON object: on standard input in the form of Claude Code's hooks (``session_id``,
-``hook_event_name``), which other agents follow, or as the only argument in the form of codex's
-``notify``; the program in the user's own ``notify`` is then run, too. An agent may stop if its hook
-fails, so this command never fails and prints nothing.
+The report is a JSON object. Claude Code and the agents that follow it send it on standard input,
+with fields such as ``session_id`` and ``hook_event_name``. Codex passes it as the only argument of
+its ``notify`` program; the program of the user's own ``notify`` setting is then run, too. An agent
+may stop if its hook fails, so this command never fails and prints nothing.
 Source: https://code.claude.com/docs/en/hooks.
 """
 
@@ -25,23 +25,30 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.turn import Turn
 
 INPUT_MAX: Final = 16 << 20
-"""How many bytes of the report are read; the report contains the whole prompt."""
+"""The most bytes of a report that are read; a report contains the whole prompt."""
 
 PROMPTED: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
+"""The names of the hook events that report the begin of a turn."""
+
 ENDED: Final = frozenset({"Stop", "AfterAgent"})
+"""The names of the hook events that report the end of a turn."""
+
 NOTIFIED: Final = "agent-turn-complete"
+"""The type of codex's report at the end of a turn."""
 
 _AT_WORK: Final = ("background_tasks", "session_crons")
-"""Fields of the report at the end of a turn. They list what will wake the agent later: if one of
-them is not empty, the agent is still at work."""
+"""The fields of a report that list work which goes on after the end of the turn.
+
+If one of them is not empty, the agent is still working.
+"""
 
 
 def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
-    """Record the conversation and the turn that a hook reports; return 0 even if that fails.
+    """Record the conversation and the turn that a hook reports; return 0, even if that fails.
 
     Args:
         argv: The report, if the agent passes it as an argument; else empty.
-        stdin: Where the report is read from if ``argv`` is empty.
+        stdin: The stream from which the report is read if ``argv`` is empty.
         environ: Environment of the process; it names the session and the launch.
     """
     # The agent must not suffer from a missing pane or session, a full disk, or a bug of ours.

@@ -63,9 +63,10 @@ logger = logging.getLogger(__name__)
 _FOLDERS: Final = (
     *(layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS, layout.HISTORY, layout.RESEARCH),
 )
-"""The folders in a session's directory that the orchestrator writes into, beside those of phases.
+"""The folders in a session's directory that the orchestrator writes into, except those of phases.
 
-Each write looks for links again; here a session with one is refused before anything begins.
+If one of them is a symbolic link, the session is refused at the start. Every later write checks
+again.
 """
 
 _SAID_LINES: Final = 200
@@ -146,7 +147,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _phase_folders(session: Path) -> tuple[str, ...]:
     """Return the folders of the phases of a session's pipeline.
 
-    Those of `feature` if its state is damaged: then the journal says later which ones it has.
+    If the state is missing or damaged, these are the folders of the pipeline `feature`; the real
+    pipeline is later read from the journal.
 
     Raises:
         FieldError: The recorded pipeline is damaged.
@@ -239,13 +241,17 @@ def _require_installed(session: str) -> None:
 
 
 def require_lease(path: Path, now: Callable[[], datetime]) -> None:
-    """Check that a session may act, by its lease file; without one it may.
+    """Check that the lease file of a fleet's session allows the session to act.
 
-    What cannot be read, such as a link or too large a file, is no lease, but it does not let the
-    session act as if it belonged to no fleet.
+    A session without a lease file belongs to no fleet, and may always act. An unreadable lease
+    file, such as a link or a file that is too large, counts as a lapsed lease.
+
+    Args:
+        path: The path of the lease file.
+        now: Returns the current time.
 
     Raises:
-        LeaseLapsedError: It may not.
+        LeaseLapsedError: The session may not act.
     """
     try:
         data = files.read_strict(path, lease.MAX)

@@ -28,12 +28,12 @@ _SHOWN: Final = 50
 
 
 def run(face: Face, *, everything: bool, json: bool) -> int:
-    """Print the sessions of the project, newest first; return the exit code.
+    """Print the sessions of the project, newest first, and return the exit code.
 
     Args:
         face: The global options.
-        everything: Show all sessions, not only the newest.
-        json: Print JSON, with all sessions.
+        everything: Whether to show all sessions, and not only the newest.
+        json: Whether to print JSON, which always has all sessions.
     """
     site = face.site()
     finish_removals(site)
@@ -61,9 +61,12 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
 
 
 def names_for(site: Site, cols: int | None) -> Mapping[str, str]:
-    """Return the shortest name of each session, for a terminal of ``cols`` columns.
+    """Return the shortest unique name of each session, by its whole name.
 
-    Without a terminal nothing is shortened, so nothing is looked up.
+    Args:
+        site: The project.
+        cols: Width of the terminal. None, without a terminal, returns no names, because nothing
+            needs to be shortened.
     """
     if cols is None:
         return {}

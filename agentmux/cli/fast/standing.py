@@ -1,4 +1,4 @@
-"""``agentmux`` alone: says where the project stands and what comes next, without typer."""
+"""``agentmux`` without a command: prints a summary of the project's sessions and next commands."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _INDENT: Final = "  "
 
 
 def run(face: Face, *, json: bool) -> int:
-    """Print where the project stands; return the exit code.
+    """Print a summary of the project's sessions, and return the exit code.
 
     Args:
         face: The global options.
-        json: Print JSON.
+        json: Whether to print JSON.
     """
     site = face.site()
     summary = standing(site)
@@ -65,11 +65,11 @@ def run(face: Face, *, json: bool) -> int:
 def lines(
     found: ProjectSummary, project: Path, *, cols: int | None, colours: bool
 ) -> Iterator[str]:
-    """Yield what a person reads.
+    """Yield the lines of the summary as text.
 
     Args:
-        found: Where the project stands.
-        project: Its directory.
+        found: The project's sessions by status group, and their counts.
+        project: The project's directory.
         cols: Width of the terminal; None if unknown.
         colours: Whether to colour the statuses.
     """
@@ -91,7 +91,7 @@ def lines(
 
 
 def next_command(view: SessionView) -> str:
-    """Return the command that the user most likely types next."""
+    """Return the command that the user most likely needs next for a session."""
     look = "attach" if view.live else "status"
     return next_step(view) or f"agentmux {look} {view.session}"
 
@@ -119,7 +119,7 @@ def _counts(found: ProjectSummary) -> str:
 
 
 def _nothing_open(found: ProjectSummary, project: Path) -> Iterator[str]:
-    """Yield how to begin."""
+    """Yield lines that explain how to start a session, if none is unfinished."""
     if found.done:
         many = f"all {found.done} sessions are" if found.done > 1 else "the only session is"
         yield f"{project.name}: {many} done"

@@ -27,7 +27,7 @@ from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
 _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
-"""How many bytes of a question are read: enough to see that it is too long."""
+"""The most bytes of a question that are read; enough to notice a question that is too long."""
 
 
 def _commands(command: str) -> Mapping[str, SignalDescription]:
@@ -40,7 +40,7 @@ _RESEARCH: Final = _commands("research")
 
 
 def submit_help() -> str:
-    """Return the help of ``agentmux submit``."""
+    """Return the help text of ``agentmux submit``."""
     signals = ((_join_arguments(name, each), each.says) for name, each in _SUBMIT.items())
     options = ((o, f"with {name}: {says}") for name, o, says in _options(_SUBMIT))
     return f"""\
@@ -59,7 +59,7 @@ problems listed.
 
 
 def research_help() -> str:
-    """Return the help of ``agentmux research``."""
+    """Return the help text of ``agentmux research``."""
     options = {option: says for _, option, says in _options(_RESEARCH)}
     return f"""\
 Usage: agentmux research {"|".join(_RESEARCH)} {" ".join(options)} QUESTION…
@@ -80,7 +80,7 @@ _COMMON: Final = """\
 
 
 def _options(known: Mapping[str, SignalDescription]) -> Iterator[tuple[str, str, str]]:
-    """Yield for each option of a command its name, the option with its value, and what it is."""
+    """Yield each option of a command: the signal's name, the option with its value, the help."""
     for name, signal in known.items():
         for each in (each for each in signal.arguments if each.option):
             yield name, f"{each.option} {each.shown}", each.says
@@ -112,7 +112,7 @@ class _Words:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``agentmux submit …`` or ``agentmux research …``; return the exit code.
+    """Run ``agentmux submit …`` or ``agentmux research …``, and return the exit code.
 
     Args:
         argv: The words after ``agentmux``; the first is ``submit`` or ``research``.
@@ -144,7 +144,7 @@ def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str)
     Args:
         submission: The signal.
         environ: Environment of the process; it names the session and the agent's seat.
-        command: The command, for messages.
+        command: The command that sends the signal, such as ``agentmux submit``, for messages.
 
     Returns:
         The answer to the signal: accepted, ignored, a duplicate, or refused.
