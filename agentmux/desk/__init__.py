@@ -1,4 +1,4 @@
 """The terminal desk: all sessions of all projects on one screen. It alone imports Textual.
 
-What it shows comes from `app/views`; what its keys do are the commands themselves.
+It shows data from `app/views`, and its keys run the commands of AgentMux.
 """

@@ -1,4 +1,4 @@
-"""What the keys of the desk do to sessions: they ask, then run the command of that name."""
+"""The desk's actions on sessions: each asks the user what is needed, then runs a command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Changes:
-    """What to know before a request for changes: the beginnings, and the digest of the result."""
+    """The data for a request for changes.
+
+    Attributes:
+        beginnings: The phases in which the next cycle may begin, each with a description.
+        digest: The digest of the result as it is now.
+    """
 
     beginnings: tuple[tuple[str, str], ...]
     digest: str
@@ -45,17 +50,26 @@ class _Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What a resume would do, and the seats whose conversations would come back."""
+    """What a resume would do.
+
+    Attributes:
+        lines: The description of the resume.
+        seats: The seats whose conversations would be resumed.
+    """
 
     lines: tuple[str, ...]
     seats: tuple[str, ...]
 
 
 class Desk(Protocol):
-    """What the actions need of the application.
+    """What the actions use of the desk's application; implemented by `app.DeskApp`.
 
     Attributes:
-        comments: The comments on lines of diffs: by session, then by place.
+        listing: The list of sessions, with the selected session.
+        comments: The comments on lines of diffs, by the session's directory, then by the place.
+        tab: The name of the tab that is shown.
+        tools: Reads sessions and runs commands.
+        view: The page of the selected session.
     """
 
     listing: SessionListing
@@ -65,26 +79,33 @@ class Desk(Protocol):
     view: PageView
 
     def select_next_new(self) -> None:
-        """Select the next session that appears."""
+        """Select the next new session as soon as it appears in the list."""
 
     def unmark(self, paths: Collection[Path]) -> None:
-        """Take the marks of these sessions back."""
+        """Remove the marks of these sessions."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message until the next key."""
+        """Show a message until the user presses a key."""
 
     def ask(self, screen: Screen[T]) -> Awaitable[T | None]:
-        """Show a dialog; return what the person said."""
+        """Show a dialog, and return its result."""
 
     def in_background(self, action: Coroutine[None, None, None]) -> None:
-        """Run an action, which may ask."""
+        """Run an action as a task of the application; it may show dialogs."""
 
     def in_foreground(self, project: Path | None, words: Words) -> int:
-        """Run a command in this terminal, in the desk's place; return its exit code."""
+        """Suspend the desk, run a command in its terminal, and return the command's exit code.
+
+        ``project`` is the project in which the command works; None if it needs none.
+        """
 
 
 class Actions:
-    """The actions of one desk; at most one at a time."""
+    """Runs the actions of one desk, one at a time.
+
+    Attributes:
+        COMMANDS: The commands of the desk that are actions on sessions.
+    """
 
     COMMANDS: ClassVar[frozenset[DeskCommand]] = frozenset(
         {
@@ -113,7 +134,7 @@ class Actions:
         }
 
     def begin(self, command: DeskCommand) -> None:
-        """Begin what a key asks for, on the selected session."""
+        """Start an action on the selected session; show a message if that is not possible."""
         row = self._app.listing.selected_row
         if self._busy:
             self._app.say("the last key is still at work")
@@ -140,7 +161,11 @@ class Actions:
     async def _run(
         self, project: Path, words: Words, doing: str, *, text: str | None = None
     ) -> bool:
-        """Run a command; show what it said. If it failed, offer to run it in this terminal."""
+        """Run a command, and show its result. If it failed, offer to run it in this terminal.
+
+        Returns:
+            Whether the command succeeded.
+        """
         self._app.say(f"{doing} …")
         reply = await self._app.tools.commands.run(project, words, text=text)
         if reply.is_ok:
@@ -159,7 +184,7 @@ class Actions:
             self._here(project, words)
 
     def _here(self, project: Path, words: Words) -> None:
-        """Run a command in this terminal, in the desk's place."""
+        """Suspend the desk, and run a command in its terminal."""
         code = self._app.in_foreground(project, words)
         self._app.tools.feed.look_for_projects()
         if code:
@@ -271,7 +296,7 @@ class Actions:
         return tellable(self._app.tools.reader.place_row(row)[1])
 
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
-        """Let a person choose one of several screens; a single one is taken."""
+        """Let the user choose one of several screens; return a single one without asking."""
         if len(screens) == 1:
             return screens[0]
         names = tuple(each.seat for each in screens)
@@ -321,7 +346,7 @@ class Actions:
             await self._run(row.project, words, "resuming")
 
     async def _reattach(self, row: DeskRow) -> bool:
-        """Ask whether to start a new orchestrator for live agents; return whether it runs."""
+        """Offer to start a new orchestrator for live agents; return whether that succeeded."""
         lines = (
             "Its orchestrator is gone. Its agents live, but no orchestrator drives them, so",
             "nothing goes on when they are ready.",
@@ -437,14 +462,17 @@ class Actions:
                 self._here(answer.project, words)
 
     def _offer(self, project: Path) -> NewSessionOffer:
-        """Return what a start in a project can take; as configured where nobody can tell."""
+        """Return the choices for a new session in a project.
+
+        If the project cannot be read, the only choice is to use the configured values.
+        """
         from agentmux.app.commands.look.pipelines import usable_pipelines
         from agentmux.core.decisions.workplace import workplace_choices
 
         try:
             world = self._app.tools.reader.world(project)
             pipelines = usable_pipelines(world)
-        except (AgentmuxError, OSError):  # the start says what is wrong
+        except (AgentmuxError, OSError):  # the start command reports the error
             return NewSessionOffer()
         places = workplace_choices(world.settings.git.worktree)
         return NewSessionOffer(pipelines=pipelines or NewSessionOffer().pipelines, places=places)
@@ -456,7 +484,7 @@ def _row_words(row: DeskRow) -> str:
 
 
 def _words(typed: str) -> list[str]:
-    """Return the words of a line; a line with an open quote is one word."""
+    """Split a line into words as a shell does; a line with an unclosed quote is one word."""
     try:
         return shlex.split(typed)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The desk as a Textual application: the list at the left, the selected session at the right."""
+"""The desk's Textual application: a list of sessions, and a page about the selected session."""
 
 from __future__ import annotations
 
@@ -77,14 +77,17 @@ ModalScreen { align: center middle; background: transparent; }
 
 _REDRAW_S: Final = 20.0
 _SCREEN_S: Final = 1.0
-"""How often a live screen is captured while it is shown."""
+"""Seconds between two captures of a live screen while it is shown."""
 
 _SETTLE_S: Final = 0.05
-"""How long the selection rests before its page is read: a held key reads none on its way."""
+"""How many seconds a session must stay selected before its page is read.
+
+So a key that is held down does not read the page of every session that it passes.
+"""
 
 _ACTING: Final = frozenset({*Actions.COMMANDS})
 _ALWAYS_SHOWN: Final = (DeskCommand.KEYS, DeskCommand.QUIT)
-"""What the last line of the screen shows first of all, at its end."""
+"""The commands that always have room at the end of the screen's last line."""
 
 _WELCOME: Final = SessionPage(
     markdown="""AgentMux takes a feature through a team of coding agents in tmux: architecture,
@@ -93,11 +96,11 @@ plan, code, review. You watch, answer their questions, and approve the result.
 Press **n** to start a feature in this project.
 """
 )
-"""What is shown where there is no session at all."""
+"""The page that is shown if there are no sessions."""
 
 
 class DeskApp(App[int]):
-    """The desk."""
+    """The Textual application of the desk. Its result is the exit code."""
 
     CSS = _CSS
     TITLE = "agentmux"
@@ -152,18 +155,18 @@ class DeskApp(App[int]):
 
     @property
     def failure(self) -> Exception | None:
-        """The error that ended the desk; None if a person left it."""
+        """The error that ended the desk; None if the user left it."""
         error = self._exception
         if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
             return error.error
         return error
 
     def _print_error_renderables(self) -> None:
-        """Print nothing: the caller of `run` reports `failure`, as commands report their errors."""
+        """Print nothing: the caller of `run` reports `failure` like the error of a command."""
         self._exit_renderables.clear()
 
     def compose(self) -> ComposeResult:
-        """Lay out the desk."""
+        """Yield the widgets of the desk."""
         yield self._lines["head"]
         with Horizontal(id="body"):
             yield self.sessions
@@ -175,7 +178,7 @@ class DeskApp(App[int]):
         yield self._lines["foot"]
 
     def on_mount(self) -> None:
-        """Show what was read before the desk began."""
+        """Show the sessions that were read before the application started."""
         self.sessions.focus()
         self.tools.feed.attach(self._take)
         self._take()
@@ -189,11 +192,11 @@ class DeskApp(App[int]):
     # -- sessions ------------------------------------------------------------------------------
 
     def select_next_new(self) -> None:
-        """Select the next session that appears."""
+        """Select the next new session as soon as it appears in the list."""
         self._selects_new = True
 
     def _take(self) -> None:
-        """Take what the feed has read."""
+        """Update the list with the sessions that the feed has read."""
         readings = self.tools.feed.take()
         rows = [row for each in readings for row in each.rows]
         gone = [path for each in readings for path in each.gone if path in self.listing.rows]
@@ -221,9 +224,9 @@ class DeskApp(App[int]):
             self._show_all()
 
     def _at_rest(self) -> Iterator[DeskRow]:
-        """Yield the sessions at rest of which nobody knows what a resume would do now.
+        """Yield the interrupted sessions for which it is not known what a resume would do.
 
-        The selected one comes first.
+        The selected session comes first.
         """
         selected = self.listing.selected_row
         known = self.listing.shown_rows
@@ -282,26 +285,29 @@ class DeskApp(App[int]):
         yield DeskCommand.NEW
 
     def unmark(self, paths: Collection[Path]) -> None:
-        """Take the marks of these sessions back."""
+        """Remove the marks of these sessions."""
         self.listing = lists.unmark(self.listing, paths)
         self._show_all()
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message until the next key."""
+        """Show a message until the user presses a key."""
         self._line("said").show(((text, colour.value),))
 
     # -- what the actions need -----------------------------------------------------------------
 
     async def ask(self, screen: Screen[T]) -> T | None:
-        """Show a dialog; return what the person said."""
+        """Show a dialog, and return its result."""
         return await self.push_screen_wait(screen)
 
     def in_background(self, action: Coroutine[None, None, None]) -> None:
-        """Run an action, which may ask."""
+        """Run an action as a task of the application; it may show dialogs."""
         self.run_worker(action)
 
     def in_foreground(self, project: Path | None, words: Words) -> int:
-        """Run a command in this terminal, in the desk's place; return its exit code."""
+        """Suspend the desk, run a command in its terminal, and return the command's exit code.
+
+        ``project`` is the project in which the command works; None if it needs none.
+        """
         with self.suspend():
             code = self.tools.foreground(self.tools.commands.argv(project, words))
         self.refresh(layout=True)
@@ -316,7 +322,7 @@ class DeskApp(App[int]):
 
     @work(exclusive=False, exit_on_error=True)
     async def _load(self) -> None:
-        """Read the page of the selected session until it is the one that is wanted."""
+        """Read the page of the selected session, again if the selection changed meanwhile."""
         if self._loading:
             return
         self._loading = True
@@ -343,7 +349,14 @@ class DeskApp(App[int]):
             self.show_page(row, tab, part, page)
 
     def show_page(self, row: DeskRow, tab: str, part: int, page: SessionPage) -> None:
-        """Show a page, unless another one is wanted by now."""
+        """Show a page, unless another session, tab or part was selected while it was read.
+
+        Args:
+            row: The session that the page is about.
+            tab: The tab that the page belongs to.
+            part: The index of the part of the tab.
+            page: The page.
+        """
         selected = self.listing.selected_row
         if selected is None or (selected.path, self.tab, self.part) != (row.path, tab, part):
             return
@@ -361,7 +374,7 @@ class DeskApp(App[int]):
         self._line("note").show(tuple(note))
 
     async def _look_at_screen(self) -> None:
-        """Capture the live screen that is shown; draw it if it has changed."""
+        """Capture the live screen that is shown, and draw it if it has changed."""
         row, page = self.listing.selected_row, self.view.page
         if row is None or not page.is_live or self._looking or len(self.screen_stack) > 1:
             return
@@ -378,7 +391,12 @@ class DeskApp(App[int]):
             self.show_page(row, self.tab, self.part, new_page)
 
     def turn_to(self, tab: str, part: int = 0) -> None:
-        """Show another tab."""
+        """Show a tab of the selected session.
+
+        Args:
+            tab: One of `desk_keys.TABS`.
+            part: The index of the part to show, such as a document or a seat.
+        """
         if tab == "screens":
             self._pulse.resume()
         elif self.tab == "screens":
@@ -393,17 +411,17 @@ class DeskApp(App[int]):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave keys to a dialog that is open."""
+        """Disable the keys of the desk while a dialog is open."""
         return action not in {"command", "fleet"} or len(self.screen_stack) == 1
 
     async def on_event(self, event: Event) -> None:
-        """Take a letter of a search before all else, so that the order of the keys is kept."""
+        """Handle keys of a search before all others, so that they are handled in their order."""
         is_typed = isinstance(event, Key) and self.searching and len(self.screen_stack) == 1
         if not (is_typed and isinstance(event, Key) and self._type_search(event)):
             await super().on_event(event)
 
     def _type_search(self, event: Key) -> bool:
-        """Take a key of a search; return whether it is one."""
+        """Handle a key while the user types a search; return whether the key belongs to it."""
         if event.key == "backspace":
             self._search(self.listing.sought[:-1])
         elif event.key == "ctrl+u":
@@ -415,7 +433,7 @@ class DeskApp(App[int]):
         return True
 
     def on_paste(self, event: Paste) -> None:
-        """Take a pasted text as a search."""
+        """Append a pasted text to the search."""
         if len(self.screen_stack) == 1:
             self.searching = True
             self._search(self.listing.sought + " ".join(event.text.split()))
@@ -425,7 +443,7 @@ class DeskApp(App[int]):
         self._show_all()
 
     def action_fleet(self) -> None:
-        """Show the fleet, where it is set up."""
+        """Show the fleet, if one is set up."""
         from agentmux.desk.screens.fleet_screen import FleetScreen
 
         tools = self.tools
@@ -433,7 +451,12 @@ class DeskApp(App[int]):
             self.push_screen(FleetScreen(tools, tools.fleet, self.in_foreground))
 
     def action_command(self, name: str, key: str) -> None:
-        """Do what a key asks for."""
+        """Handle a key of the desk.
+
+        Args:
+            name: The name of the member of `DeskCommand`.
+            key: The key, which says which tab to show.
+        """
         self._is_touched = True
         self.say("")
         command = DeskCommand[name]
@@ -444,7 +467,12 @@ class DeskApp(App[int]):
         self.do(command, key)
 
     def do(self, command: DeskCommand, key: str = "") -> None:
-        """Do what a person commands for."""
+        """Run a command of the desk on the list, the page or the selected session.
+
+        Args:
+            command: The command.
+            key: For `DeskCommand.TAB`, the number of the tab; else unused.
+        """
         if command in _ACTING:
             if self.tools.agent and key_of(command).decides:
                 self.say(self.tools.agent, Colour.RED)
@@ -486,7 +514,7 @@ class DeskApp(App[int]):
         self._go_to_side(on_page=not self.on_page)
 
     def _go_to_side(self, *, on_page: bool) -> None:
-        """Let keys move the page, or the list."""
+        """Give the focus to the page (``on_page``) or to the list."""
         self.on_page = on_page
         if not on_page and self.is_widened:
             self._widen(is_widened=False)
@@ -497,14 +525,17 @@ class DeskApp(App[int]):
         self.sessions.refresh()
 
     def _widen(self, *, is_widened: bool) -> None:
-        """Give what is shown the room of the list, or give it back; keys move what is seen."""
+        """Hide the list to widen the page (``is_widened``), or show it again.
+
+        The focus goes to the page while the list is hidden, and back to the list afterwards.
+        """
         self.is_widened = is_widened
         self.query_one("#body").set_class(is_widened, "widened")
         self._go_to_side(on_page=is_widened)
         self.call_after_refresh(self._show_all)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """Follow a click to the other side."""
+        """Let keys go to the page or to the list after a click on it."""
         if event.widget in {self.view, self.sessions}:
             on_page = event.widget is self.view
             if on_page is not self.on_page and event.widget.mouse_hover:
@@ -537,7 +568,7 @@ class DeskApp(App[int]):
         self.push_screen(TextDialog("All keys of the desk", (*help_lines(), *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield what the palette offers: the keys of what is shown, by their words."""
+        """Yield the entries of Textual's command palette: the commands of the current screen."""
         if self.tools.fleet is not None:
             from agentmux.desk.screens.fleet_screen import FleetScreen
 
@@ -559,7 +590,7 @@ class DeskApp(App[int]):
     # -- the mouse -----------------------------------------------------------------------------
 
     def on_session_list_picked(self, event: SessionList.Picked) -> None:
-        """Select the session that was clicked; a second click attaches to it."""
+        """Select a session that was clicked; attach to it after a double click."""
         self._is_touched = True
         self.listing = lists.select(self.listing, event.path)
         self.part = 0
@@ -568,21 +599,21 @@ class DeskApp(App[int]):
             self.do(DeskCommand.ATTACH)
 
     def on_one_line_clicked(self, event: OneLine.Clicked) -> None:
-        """Do what was clicked in the foot, or show the tab that was clicked."""
+        """Run the command that was clicked in the last line, or show the tab that was clicked."""
         if event.name in TABS:
             self.turn_to(event.name)
         elif event.name in DeskCommand.__members__:
             self.do(DeskCommand[event.name])
 
     def on_one_line_resized(self, event: OneLine.Resized) -> None:
-        """Fit the keys or the tabs to the new width of their line."""
+        """Fit the keys or the tabs into the new width of their line."""
         if event.sender is self._line("foot"):
             self._show_foot()
         elif event.sender is self._line("tabs"):
             self._show_tabs(self.view.page)
 
     def leave(self) -> None:
-        """End the desk; all sessions go on."""
+        """End the desk; the sessions keep running."""
         self.tools.feed.close()
         in_daemon_thread(self.pages.end_live)
         self.exit(0)

@@ -1,4 +1,4 @@
-"""Opens the desk on this process's terminal."""
+"""Opens the desk in the terminal of this process."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 def open_desk(
     project: Path | None, environ: Mapping[str, str], *, config: Path | None, colours: bool
 ) -> int:
-    """Show the sessions of all projects until the person leaves; return the exit code.
+    """Run the desk until the user leaves it, and return the exit code.
 
     Args:
-        project: The project of the current directory; it is shown, also if it is new here. None
-            where none is.
-        environ: Environment of this process.
-        config: The file of ``--config``; None without one.
+        project: The project of the working directory, whose sessions are shown even if it was never
+            used before; None if the directory is in no project.
+        environ: The environment variables of this process.
+        config: The file given with ``--config``; None if there was none.
         colours: Whether to use colours.
 
     Raises:
-        Exception: What ended the desk before the person did; the terminal is restored.
+        Exception: An error ended the desk. The terminal has been restored.
     """
     feed, reader = _feed(project, environ, config)
-    feed.begin()  # it reads while Textual is loaded
+    feed.begin()  # reads in a thread while Textual is imported
     from agentmux.desk.app import DeskApp
 
     caller = agent_above(environ)
@@ -73,7 +73,7 @@ def open_desk(
 
 
 def _fleet(commands: CommandRuns, project: Path | None) -> Fleet | None:
-    """Return the fleet; None where it is not set up, which costs one look at a file."""
+    """Return the fleet; None if no fleet is set up. The check only looks for one file."""
     if not machine.fleet_url(commands.environ).is_file():
         return None
     from agentmux.wiring.fleet import fleet_of
@@ -98,7 +98,7 @@ def _feed(
 
 
 def _foreground(argv: tuple[str, ...], *, environ: Mapping[str, str]) -> int:
-    """Run a program in this terminal; if it failed, wait for Enter, so that it can be read."""
+    """Run a program in this terminal; if it fails, wait for Enter so that its error can be read."""
     code = foreground.run(argv, environ)
     if code:
         with suppress(EOFError, KeyboardInterrupt):

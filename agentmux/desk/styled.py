@@ -1,4 +1,4 @@
-"""Lines of styled text, as the pure parts of the desk make them."""
+"""Lines of styled text, which the desk's pure functions return and its widgets draw. Pure."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ BOLD: Final = "bold"
 DIM: Final = Colour.DIM.value
 
 Part: TypeAlias = tuple[str, str]
-"""A text, and its style: `PLAIN`, `BOLD`, the value of a `Colour`, or several in one text."""
+"""A text and its style: `PLAIN`, `BOLD`, `DIM`, the value of a `Colour`, or several with spaces."""
 
 Line: TypeAlias = tuple[Part, ...]
 
 
 def line(text: str, style: str = PLAIN) -> Line:
-    """Return a line of one part."""
+    """Return a line that consists of one text in one style."""
     return ((text, style),)
 
 
 def plain(line_: Line) -> str:
-    """Return the text of a line."""
+    """Return the text of a line without its styles."""
     return "".join(text for text, _ in line_)
 
 
 def cut(text: str, cols: int) -> str:
-    """Return ``text`` on one line, safe for a terminal, cut to ``cols`` cells."""
+    """Return ``text`` as one line without control characters, cut to at most ``cols`` columns."""
     return cut_clean(clean(text), cols)
 
 
 def fill(text: str, cols: int) -> str:
-    """Return ``text`` in exactly ``cols`` cells: cut, or with spaces behind it."""
+    """Return ``text`` with a width of exactly ``cols`` columns: cut, or padded with spaces."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
 
 
 def fit_parts(parts: Iterable[Part], cols: int) -> Line:
-    """Return the parts that fit into ``cols`` cells; what does not is cut."""
+    """Return the parts that fit into ``cols`` columns; the first that does not fit is cut."""
     result: list[Part] = []
     for text, style in parts:
         size = width(text)

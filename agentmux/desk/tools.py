@@ -1,4 +1,4 @@
-"""What the desk is made of, beside Textual."""
+"""The objects with which the desk reads sessions and runs commands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from agentmux.ports.fleet import Fleet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskTools:
-    """What the desk is made of.
+    """The objects with which the desk reads sessions and runs commands.
 
     Attributes:
-        commands: Runs the commands behind the keys.
-        foreground: Runs an argv in this terminal, and returns its exit code.
-        here: The project of the current directory, where new sessions begin; None where none is.
-        fleet: The fleet; None where it is not set up.
-        agent: Who runs the desk, if it is an agent, in words; empty for a person.
+        reader: Reads sessions.
+        feed: Keeps the rows of the list up to date.
+        commands: Runs commands of AgentMux.
+        foreground: Runs a command line in this terminal, and returns its exit code.
+        now: Returns the current time.
+        here: The project of the working directory; None if the directory is in no project.
+        fleet: Reads the fleet; None if no fleet is set up.
+        agent: If an agent runs the desk, the message that refuses decisions; empty for a person.
     """
 
     reader: SessionReader

@@ -34,7 +34,9 @@ _LABEL_COLS: Final = 15
 _WIDE_LABEL_COLS: Final = 19
 _PHASE_COLS: Final = 14
 MARKED: Final = "*"
+"""The sign in front of a marked session."""
 SELECTED: Final = ">"
+"""The sign in front of the selected session."""
 
 _SAFETY_COLOURS: Final = {
     Safety.SAFE: Colour.GREEN,
@@ -49,16 +51,18 @@ class DeskRow:
     """One session of the list.
 
     Attributes:
-        path: The session's directory, by which it is known.
-        project: The directory of its project.
-        words: What a search looks in, besides the status.
-        orchestrator: Pid of its orchestrator; None where none is known.
-        live: Whether its tmux session runs; None where nobody can tell.
+        path: The session's directory, which identifies the session.
+        project: The folder of its project.
+        row: The data that every list of sessions shows.
+        updated: When the session last changed.
+        words: The text that a search looks through, besides the status.
+        orchestrator: The pid of its orchestrator; None if none is known.
+        live: Whether its tmux session exists; None if tmux does not answer.
         is_done: Whether nothing is left to do.
         decision: Whether it waits for the user to approve or to request changes.
-        safety: Whether it can be resumed; None where it runs, is done, or was not examined.
-        warned: The reason for ``safety``; empty if there is none to give.
-        seen_ns: When something in its directory had changed last, before it was read.
+        safety: Whether it can be resumed safely; None if it runs, is done, or was not examined.
+        warned: The reason for ``safety``; empty if there is none.
+        seen_ns: When its directory had last changed before it was read, in nanoseconds.
     """
 
     path: Path
@@ -76,12 +80,12 @@ class DeskRow:
 
     @property
     def name(self) -> str:
-        """The name of the session, as commands take it."""
+        """The name of the session."""
         return self.path.name
 
     @property
     def is_lost(self) -> bool:
-        """Whether its agents live, but its orchestrator does not: nobody drives them."""
+        """Whether the session still has its tmux session, but no running orchestrator."""
         held = self.row.status == SessionStatus.INTERRUPTED
         return held and self.live is True and self.orchestrator is None
 
@@ -95,7 +99,12 @@ class DeskRow:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The line above the sessions of a group."""
+    """The line above the sessions of a group.
+
+    Attributes:
+        group: The group.
+        count: How many sessions of the group are shown.
+    """
 
     group: StatusGroup
     count: int
@@ -106,15 +115,15 @@ ListLine: TypeAlias = "Heading | DeskRow"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionListing:
-    """The list as it is now.
+    """The list of sessions, with its search, its selection and its marks. It is immutable.
 
     Attributes:
-        rows: All sessions, by path.
-        sought: The text of the search.
-        at: The path of the selected session; None if no session is shown.
-        marked: The paths of the sessions that are marked.
-        lines: What is shown: headings, and below each the sessions that match the search.
-        has_projects: Whether the sessions are of several projects.
+        rows: All sessions, by directory.
+        sought: The text of the search; empty to show all sessions.
+        at: The directory of the selected session; None if no session is shown.
+        marked: The directories of the marked sessions.
+        lines: The lines to show: headings, and below each the sessions that match the search.
+        has_projects: Whether the sessions belong to more than one project.
     """
 
     rows: Mapping[Path, DeskRow] = field(default_factory=dict)
@@ -136,7 +145,7 @@ class SessionListing:
 
     @property
     def chosen(self) -> tuple[DeskRow, ...]:
-        """The marked sessions, else the selected one."""
+        """The marked sessions, or if there are none, the selected one; may be empty."""
         marked = tuple(each for each in self.rows.values() if each.path in self.marked)
         return marked or ((self.selected_row,) if self.selected_row is not None else ())
 
@@ -152,7 +161,7 @@ class SessionListing:
 def with_rows(
     listing: SessionListing, rows: Iterable[DeskRow], gone: Iterable[Path] = ()
 ) -> SessionListing:
-    """Return the list with new or changed sessions, and without those that are gone."""
+    """Return the list with new or changed sessions added, and without those that are gone."""
     left = set(gone)
     sessions = {path: each for path, each in listing.rows.items() if path not in left}
     sessions |= {each.path: each for each in rows}
@@ -163,7 +172,7 @@ def with_rows(
 
 
 def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionListing:
-    """Return the list with what a resume of these sessions would do, unless they have changed."""
+    """Return the list with the ``safety`` of these rows, except rows that have changed since."""
     known = ((each, listing.rows.get(each.path)) for each in rows)
     return with_rows(
         listing,
@@ -176,7 +185,10 @@ def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionLi
 
 
 def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
-    """Yield rows that were read anew, at rest with what was known of their resume before."""
+    """Yield the rows, which were just read, with the ``safety`` that the list knows for them.
+
+    Only rows that a resume could bring back, and that have no ``safety`` yet, get the known one.
+    """
     for each in rows:
         old = listing.rows.get(each.path)
         if old is not None and each.rests and each.safety is None:
@@ -186,18 +198,21 @@ def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[De
 
 
 def search(listing: SessionListing, sought: str) -> SessionListing:
-    """Return the list of the sessions that match a text."""
+    """Return the list with another search text, which shows only matching sessions."""
     return _settle_listing(replace(listing, sought=sought))
 
 
 def select(listing: SessionListing, path: Path) -> SessionListing:
-    """Return the list with another session selected; unchanged if that one is not shown."""
+    """Return the list with the session ``path`` selected; unchanged if it is not shown."""
     shown = any(each.path == path for each in listing.shown_rows)
     return replace(listing, at=path) if shown else listing
 
 
 def move(listing: SessionListing, steps: int) -> SessionListing:
-    """Return the list with the selection moved by so many sessions, as far as there are any."""
+    """Return the list with the selection moved by ``steps`` sessions, at most to the last one.
+
+    Negative steps move it up, at most to the first one.
+    """
     shown = [each.path for each in listing.shown_rows]
     if not shown:
         return listing
@@ -206,7 +221,10 @@ def move(listing: SessionListing, steps: int) -> SessionListing:
 
 
 def next_in_need(listing: SessionListing) -> SessionListing:
-    """Return the list with the next session selected that needs its user; it begins anew."""
+    """Return the list with the next session selected that needs its user.
+
+    After the last such session, the first one follows. Unchanged if no session needs its user.
+    """
     needy = [each.path for each in listing.shown_rows if each.row.group is StatusGroup.NEEDS_YOU]
     if not needy:
         return listing
@@ -215,20 +233,20 @@ def next_in_need(listing: SessionListing) -> SessionListing:
 
 
 def mark(listing: SessionListing) -> SessionListing:
-    """Return the list with the selected session marked, or not marked any more."""
+    """Return the list with the mark of the selected session added or removed."""
     at = listing.at
     return listing if at is None else replace(listing, marked=listing.marked ^ {at})
 
 
 def unmark(listing: SessionListing, paths: Collection[Path] | None = None) -> SessionListing:
-    """Return the list without the marks of these sessions; None: without any."""
+    """Return the list without the marks of these sessions; if ``paths`` is None, without marks."""
     return replace(
         listing, marked=frozenset() if paths is None else listing.marked.difference(paths)
     )
 
 
 def _settle_listing(listing: SessionListing) -> SessionListing:
-    """Return the list with its lines, and with a session selected that is shown."""
+    """Return the list with its lines computed, and the selection on a session that is shown."""
     lines = tuple(_lines(listing.rows.values(), listing.sought))
     shown = [each.path for each in lines if isinstance(each, DeskRow)]
     at = listing.at
@@ -251,14 +269,15 @@ def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
 
 
 def _status(row: DeskRow) -> str:
-    """Return the status as a search finds it: without the time until which a session is parked."""
+    """Return the text of the status for a search, without the end of a usage limit."""
     return f"{status_label(row.row.status)} {row.row.label if row.row.doubt else ''}"
 
 
 def _order_rows(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
-    """Return the sessions of a group: what is safe to resume first, then the newest.
+    """Return the sessions of a group in order, newest first.
 
-    It is the time of the start that counts, so that a session at work does not jump about.
+    Interrupted sessions that are safe to resume come before the others. The time of the start
+    counts, so that running sessions do not change places.
     """
     sessions = sorted(rows, key=lambda each: f"{each.row.session}\0{each.path}", reverse=True)
     if group is StatusGroup.INTERRUPTED:
@@ -270,12 +289,12 @@ def _order_rows(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
 
 
 def heading_line(heading: Heading, cols: int) -> Line:
-    """Return the line above a group."""
+    """Return the line of a heading, cut to ``cols`` columns."""
     return fit_parts(((f"{heading.group} ", BOLD), (str(heading.count), DIM)), cols)
 
 
 def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) -> Line:
-    """Return the line of a session in ``cols`` cells: its name, and what it does since when."""
+    """Return the line of a session in ``cols`` columns: its signs, name, status and age."""
     state, colour = _state(row, roomy=cols >= _ROOMY)
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
     sign = SELECTED if row.path == listing.at else " "
@@ -305,13 +324,16 @@ def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) ->
 
 
 def _phase(row: DeskRow) -> str:
-    """Return the phase of a session without what its status says: ``cycle 2`` if it is done."""
+    """Return the phase of a session without the part that repeats its status.
+
+    For a session that is done, that is for example ``cycle 2``.
+    """
     phase, label = row.row.phase, row.row.label
     return "" if phase == label else phase.removeprefix(f"{label}, ")
 
 
 def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
-    """Return the words for what a session does, and their colour; there always are some."""
+    """Return a text for the status of a session, never empty, and its colour."""
     shown = row.row
     if row.is_lost:
         return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value

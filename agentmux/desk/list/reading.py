@@ -1,6 +1,6 @@
-"""Reads the sessions of all projects as rows of the desk's list; changes nothing.
+"""Reads the sessions of all projects as rows of the desk's list, without changing anything.
 
-It runs in threads. One reader asks each tmux server once for all sessions that are read together.
+The functions block. Each tmux server is queried once for all sessions that are read together.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 CHUNK: Final = 100
-"""How many sessions are read before the list shows them."""
+"""How many sessions are read before they are handed to the list together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsRead:
-    """Rows that were read together.
+    """The result of reading several sessions.
 
     Attributes:
-        rows: Of the sessions that exist.
-        examined: Earlier rows, with what a resume would do.
-        gone: The directories that are no sessions any more.
-        problems: What could not be read or asked.
+        rows: The rows of the sessions that exist.
+        examined: Rows that were read before, now with what a resume would do.
+        gone: The directories that are no longer sessions.
+        problems: Sessions, projects and tmux servers that could not be read.
     """
 
     rows: tuple[DeskRow, ...] = ()
@@ -49,30 +49,35 @@ class RowsRead:
 
 
 class SessionReader:
-    """Reads sessions of several projects."""
+    """Reads the sessions of several projects."""
 
     def __init__(self, site: Callable[[Path], Site], world: Callable[[Path], World]) -> None:
-        """Take how to look at a project, and how to build the world of one that writes nothing."""
+        """Set how projects are read.
+
+        Args:
+            site: Returns a project's site, which reads its sessions; called once per project.
+            world: Returns a project's world, which must be read-only.
+        """
         self._site = functools.cache(site)
         self._world = world
 
     def site(self, project: Path) -> Site:
-        """Return what looks at the sessions of a project."""
+        """Return the site of a project, which reads its sessions."""
         return self._site(project)
 
     def world(self, project: Path) -> World:
-        """Return the world of a project, as if the user trusted all of its files; runs no agent.
+        """Return the world of a project, with all its files trusted. It runs no agent.
 
         Raises:
-            ConfigError: The configuration of the project is wrong.
+            ConfigError: The project's configuration is invalid.
         """
         return as_if_trusted(self._world(project))
 
     def place_row(self, row: DeskRow) -> tuple[World, SessionState]:
-        """Return the world of a session's project, in its work tree, and its state.
+        """Return the world of a session's project, adapted to its work tree, and its state.
 
         Raises:
-            AgentmuxError: One of them cannot be read.
+            AgentmuxError: The session or the project's configuration cannot be read.
         """
         from agentmux.app.session.workplace.own_worktree import with_workplace
 
@@ -81,7 +86,7 @@ class SessionReader:
         return with_workplace(world, state), state
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
-        """Yield the rows of all sessions of these projects, the newest of each project first."""
+        """Yield the rows of all sessions of these projects in chunks, newest first per project."""
         asked = CachedListings()
         for project in projects:
             site = self.site(project)
@@ -95,7 +100,14 @@ class SessionReader:
                 yield self._read(asked.by(site), paths[first : first + CHUNK])
 
     def some(self, paths: Mapping[Path, Iterable[Path]]) -> RowsRead:
-        """Return the rows of some sessions, by project; and which of them are gone."""
+        """Read some sessions.
+
+        Args:
+            paths: The directories of the sessions, by their project.
+
+        Returns:
+            The rows of the sessions that exist, and the directories of those that are gone.
+        """
         asked = CachedListings()
         readings = [
             self._read(asked.by(self.site(project)), list(wanted))
@@ -121,9 +133,9 @@ class SessionReader:
         return RowsRead(rows=rows, gone=gone, problems=result.problems)
 
     def examine_rows(self, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
-        """Yield each session at rest with what a person should know before its resume.
+        """Yield the rows with whether their session can be resumed (``safety`` and ``warned``).
 
-        A session that cannot be examined, and one that is live by now, is left out.
+        Rows are left out if the session cannot be examined, or is live by now.
         """
         worlds: dict[Path, World | None] = {}
         asked = CachedListings()

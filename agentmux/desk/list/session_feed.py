@@ -1,6 +1,6 @@
-"""Keeps the rows of the desk up to date: reads all at first, then what files and processes tell.
+"""Keeps the rows of the desk up to date: reads all sessions once, then those that change.
 
-Everything is read in threads. What they find comes to the event loop by `call_soon_threadsafe`.
+Sessions are read in threads, which report to the event loop with `call_soon_threadsafe`.
 """
 
 from __future__ import annotations
@@ -25,24 +25,30 @@ if TYPE_CHECKING:
     from agentmux.desk.list.listing import DeskRow
 
 _BREATH_S: Final = 0.004
-"""How long the examination of sessions rests after each, so that keys are not in its way."""
+"""Seconds of pause after the examination of each session, so that keys are handled promptly."""
 
 _TOGETHER: Final = 50
 _FIRST_S: Final = 0.02
-"""How long the desk draws its first picture, while nothing is read."""
+"""Seconds without reading at first, while the desk draws its first screen."""
 
 
 class SessionFeed:
-    """Reads rows, and tells the desk of each change.
+    """Reads the rows of sessions, and tells the desk when there are new or changed ones.
 
     Attributes:
-        is_complete: Whether all sessions were read once.
+        is_complete: Whether all sessions have been read once.
     """
 
     def __init__(
         self, reader: SessionReader, projects: Callable[[], tuple[Path, ...]], register: Path
     ) -> None:
-        """Take how to read, what returns the projects that are known now, and their register."""
+        """Set what is read. Nothing is read yet.
+
+        Args:
+            reader: Reads the sessions.
+            projects: Returns the folders of the projects that are known now.
+            register: The file with the known projects, whose folder is watched.
+        """
         self.is_complete = False
         self._register = register
         self._reader = reader
@@ -65,7 +71,7 @@ class SessionFeed:
     # -- everything, once ----------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Begin to read all sessions, in a thread; the desk need not run yet."""
+        """Start to read all sessions, in a thread. The application need not run yet."""
         threading.Thread(target=self._everything, daemon=True).start()
 
     def _everything(self) -> None:
@@ -90,7 +96,7 @@ class SessionFeed:
                 self._tell()
 
     def take(self) -> list[RowsRead]:
-        """Return what was read since the last call."""
+        """Return the rows that were read since the last call."""
         with self._held:
             readings, self._read = self._read, []
         return readings
@@ -98,7 +104,7 @@ class SessionFeed:
     # -- changes -------------------------------------------------------------------------------
 
     def attach(self, told: Callable[[], object]) -> None:
-        """Call ``told`` in the present event loop whenever `take` has something."""
+        """Call ``told`` in the running event loop whenever `take` has something to return."""
         loop = asyncio.get_running_loop()
         self._loop = loop
         self._processes = PidWatch(loop)
@@ -112,7 +118,7 @@ class SessionFeed:
         loop.call_later(_FIRST_S, self._attached.set)
 
     def follow(self, rows: Mapping[Path, DeskRow]) -> None:
-        """Follow these sessions and their projects, and no others."""
+        """Set which sessions are followed: their files, projects and orchestrators are watched."""
         places = {home_of(project): project for project in self._known}
         folders = (path for path, row in rows.items() if not row.is_done)
         added = self._files.watch((*folders, *places, self._register.parent))
@@ -126,7 +132,7 @@ class SessionFeed:
             self._loop.call_later(SET_UP_S, self._read_new, tuple(places.values()), rows)
 
     def check(self, rows: Mapping[Path, DeskRow]) -> None:
-        """Read the unfinished sessions again in whose directories something has changed."""
+        """Read each unfinished session again if its directory has changed since it was read."""
         again: dict[Path, set[Path]] = {}
         for path, row in rows.items():
             if not row.is_done and changed_ns(path) != row.seen_ns:
@@ -142,7 +148,7 @@ class SessionFeed:
                 self.look_again({project: paths - rows.keys()} if paths - rows.keys() else {})
 
     def _take_changes(self, paths: frozenset[Path]) -> None:
-        """Take files that have changed; called in a thread."""
+        """Pass changed files on to the event loop; called in a thread."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._note, paths)
@@ -161,12 +167,16 @@ class SessionFeed:
         self._read_projects(homes[e] for home in paths for e in homes if home in {e, e.parent})
 
     def _look_after_end(self, project: Path, path: Path, _: int) -> None:
-        """Look at a session whose orchestrator has ended, as soon as its lock is free."""
+        """Read a session again shortly after its orchestrator has ended, when its lock is free."""
         if self._loop is not None:
             self._loop.call_later(ENDED_S, self.look_again, {project: {path}})
 
     def look_again(self, paths: Mapping[Path, Iterable[Path]]) -> None:
-        """Read some sessions again, by project; those that are asked for meanwhile come next."""
+        """Read some sessions again, in a thread; requests during a read are handled after it.
+
+        Args:
+            paths: The directories of the sessions, by their project.
+        """
         for project, wanted in paths.items():
             self._pending.setdefault(project, set()).update(wanted)
         if self._pending and not self._reading:
@@ -182,7 +192,7 @@ class SessionFeed:
             self._reading = False
 
     def look_for_projects(self) -> None:
-        """Read the sessions of projects that were not known yet."""
+        """Look for projects that were not known yet, and read their sessions."""
         new = tuple(each for each in self._projects() if each not in self._known)
         self._known |= set(new)
         self._read_projects(new)
@@ -199,7 +209,10 @@ class SessionFeed:
     # -- what a resume would do ------------------------------------------------------------------
 
     def examine(self, rows: Iterable[DeskRow]) -> None:
-        """Find out for sessions at rest what a resume would do, in this order."""
+        """Find out what a resume of these sessions would do, in this order.
+
+        Sessions of an earlier call that were not examined yet are dropped.
+        """
         self._unexamined = {each.path: each for each in rows}
         if self._unexamined and not self._examining:
             self._examining = True

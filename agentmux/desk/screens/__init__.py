@@ -1,1 +1,1 @@
-"""The desk's screens, questions and widgets."""
+"""The desk's screens, dialogs and widgets."""

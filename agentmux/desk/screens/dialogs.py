@@ -1,4 +1,4 @@
-"""The questions of the desk, each a screen above the list. They return what the person said."""
+"""The desk's dialogs. Each is a Textual screen whose result is the user's answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.text.text_width import printable
 
 _SHOWN: Final = 5
-"""How many choices are shown at once below a text: more would leave no room for it."""
+"""How many choices are shown at once below a text; more would leave no room for the text."""
 
 _READ: Final = "\u2191\u2193 PgUp PgDn move"
 
@@ -28,10 +28,10 @@ def _text(lines: Iterable[str], *, id_: str = "") -> Static:
 
 
 class TextDialog(ModalScreen[bool]):
-    """A text to read, and a question below it; True after ``y`` or the key that asked.
+    """A dialog with a text, and a yes/no question below it. Its result is True for yes.
 
-    Enter agrees to nothing, because it ends lines that are typed elsewhere; it closes a text
-    without a question.
+    ``y`` means yes, and so does the key that opened the dialog. Enter never means yes, because the
+    user may still be typing a line that ends with it; it closes a dialog without a question.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,13 +43,20 @@ class TextDialog(ModalScreen[bool]):
     def __init__(
         self, title: str, lines: Iterable[str], question: str = "", *, key: str = ""
     ) -> None:
-        """Take the text, the question below it, and the key that asked: once more, it agrees."""
+        """Create the dialog.
+
+        Args:
+            title: The title.
+            lines: The text.
+            question: The question; empty for a text that is only to be read.
+            key: The key that opened the dialog, which also means yes; empty for none.
+        """
         super().__init__()
         self._title, self._lines, self._question = title, tuple(lines), question
         self._key = key
 
     def compose(self) -> ComposeResult:
-        """Lay out the text above the question."""
+        """Yield the text, and below it the question."""
         with Vertical(classes="dialog"):
             yield Static(self._title, markup=False, classes="title")
             with VerticalScroll():
@@ -62,7 +69,7 @@ class TextDialog(ModalScreen[bool]):
         return f"{self._question}\n{f'{self._key} or ' * bool(self._key)}y yes, Esc no"
 
     def on_key(self, event: Key) -> None:
-        """Take the key that asked for a yes."""
+        """Treat the key that opened the dialog as a yes."""
         if self._key and event.key == self._key:
             event.stop()
             self.action_yes()
@@ -72,21 +79,24 @@ class TextDialog(ModalScreen[bool]):
         self.query_one(VerticalScroll).focus()
 
     def action_yes(self) -> None:
-        """Agree; a text without a question is closed."""
+        """Close the dialog; the result is True if there is a question."""
         self.dismiss(bool(self._question))
 
     def action_close(self) -> None:
-        """Close a text without a question."""
+        """Close the dialog if it has no question."""
         if not self._question:
             self.dismiss(False)
 
     def action_no(self) -> None:
-        """Do not agree."""
+        """Close the dialog; the result is False."""
         self.dismiss(False)
 
 
 class Failure(ModalScreen[bool]):
-    """What a command said that failed; True: run it in this terminal, where it can ask."""
+    """A dialog with the error of a failed command.
+
+    Its result is True if the user wants to run the command in this terminal, where it can ask.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close(False)", "close"),
@@ -94,12 +104,18 @@ class Failure(ModalScreen[bool]):
     ]
 
     def __init__(self, command: str, lines: Iterable[str], *, can_ask: bool) -> None:
-        """Take the command, what it said, and whether it can be run in this terminal."""
+        """Create the dialog.
+
+        Args:
+            command: The command, without ``agentmux``.
+            lines: The command's error and hints.
+            can_ask: Whether to offer to run the command in this terminal.
+        """
         super().__init__()
         self._command, self._lines, self._can_ask = command, tuple(lines), can_ask
 
     def compose(self) -> ComposeResult:
-        """Lay out the error above its hints."""
+        """Yield the command, its error, and the keys."""
         with Vertical(classes="dialog"):
             yield Static(f"agentmux {self._command}", markup=False, classes="title")
             with VerticalScroll():
@@ -109,23 +125,28 @@ class Failure(ModalScreen[bool]):
             yield Static(foot, markup=False, classes="foot")
 
     def action_close(self, again: bool) -> None:
-        """Close, and say whether to run the command in this terminal."""
+        """Close the dialog; the result is ``again`` if the command can be run in this terminal."""
         self.dismiss(again and self._can_ask)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A text that was written, and the choice below it; empty for none."""
+    """The result of `Writing`.
+
+    Attributes:
+        text: The text that the user wrote.
+        choice: The name of the selected choice; empty if there were no choices.
+    """
 
     text: str
     choice: str = ""
 
 
 class WrittenText(TextArea):
-    """A text area in which Enter on an empty last line sends, as at the monitor."""
+    """A text area in which Enter on an empty last line sends the text, as in the monitor."""
 
     class Sent(Message):
-        """The person wants to send the text."""
+        """The message that the user wants to send the text."""
 
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter" and self._is_at_an_empty_end and self.text.strip():
@@ -142,10 +163,13 @@ class WrittenText(TextArea):
 
 
 class Writing(ModalScreen["Written | None"]):
-    """A text to write, and a choice; None: given up."""
+    """A dialog in which to write a text and select a choice.
+
+    Its result is a `Written`; None if the user gave up.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Without priority: they wait for what was typed before.
+        # Without priority, so that keys that were typed before are handled first.
         Binding("escape", "give_up", "give up"),
         Binding("ctrl+s", "send", "send"),
         Binding("tab", "choose", "choose", priority=True),
@@ -160,13 +184,13 @@ class Writing(ModalScreen["Written | None"]):
         choices: tuple[tuple[str, str], ...] = (),
         may_be_empty: bool = False,
     ) -> None:
-        """Make the dialog.
+        """Create the dialog.
 
         Args:
-            title: What is written.
-            text: What is there already.
-            about: What to know, above the text.
-            choices: Names, each with what it means.
+            title: The title.
+            text: The text to begin with.
+            about: Lines of information to show above the text.
+            choices: The choices, each with a name and a description; may be empty.
             may_be_empty: Whether an empty text can be sent.
         """
         super().__init__()
@@ -175,7 +199,7 @@ class Writing(ModalScreen["Written | None"]):
         self._at = 0
 
     def compose(self) -> ComposeResult:
-        """Lay out the text above the choice."""
+        """Yield the text area, and below it the selected choice."""
         with Vertical(classes="dialog"):
             yield Static(self._title, markup=False, classes="title")
             if self._about:
@@ -184,7 +208,7 @@ class Writing(ModalScreen["Written | None"]):
             yield Static(self._foot(), markup=False, classes="foot")
 
     def on_mount(self) -> None:
-        """Begin behind the text that is there already."""
+        """Focus the text area, with the cursor at the end of the text."""
         area = self.query_one(TextArea)
         area.cursor_blink = False
         area.focus()
@@ -204,17 +228,17 @@ class Writing(ModalScreen["Written | None"]):
         return "\n".join((*chosen, *other, keys))
 
     def action_choose(self) -> None:
-        """Take the next choice."""
+        """Select the next choice."""
         if self._choices:
             self._at = (self._at + 1) % len(self._choices)
             self.query_one(".foot", Static).update(self._foot())
 
     def on_written_text_sent(self) -> None:
-        """Send, after Enter on an empty last line."""
+        """Send the text, after Enter on an empty last line."""
         self.action_send()
 
     def action_send(self) -> None:
-        """Return what was written."""
+        """Close the dialog with the text, unless it is empty and must not be."""
         text = self.query_one(TextArea).text.strip()
         if text or self._may_be_empty:
             choice = self._choices[self._at][0] if self._choices else ""
@@ -226,18 +250,28 @@ class Writing(ModalScreen["Written | None"]):
 
 
 class Asking(ModalScreen["str | None"]):
-    """A line to write, such as the keys of an answer; None: given up."""
+    """A dialog in which to write one line, such as the keys of an answer.
+
+    Its result is the line; None if the user gave up.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]
 
     def __init__(self, title: str, about: Iterable[str], hint: str, *, empty: str = "") -> None:
-        """Take the title, what is known, a hint, and what an empty line means; empty: nothing."""
+        """Create the dialog.
+
+        Args:
+            title: The title.
+            about: Lines of information to show above the input field.
+            hint: The placeholder of the input field.
+            empty: The result for an empty line; empty if an empty line cannot be sent.
+        """
         super().__init__()
         self._title, self._about, self._hint = title, tuple(about), hint
         self._empty = empty
 
     def compose(self) -> ComposeResult:
-        """Lay out what is known above the line."""
+        """Yield the information, and below it the input field."""
         with Vertical(classes="dialog"):
             yield Static(self._title, markup=False, classes="title")
             with VerticalScroll():
@@ -248,14 +282,14 @@ class Asking(ModalScreen["str | None"]):
             yield Static(foot, markup=False, classes="foot")
 
     def on_mount(self) -> None:
-        """Show the end of what is known: there is the question."""
+        """Focus the input field, and scroll the information to its end, where the question is."""
         line = self.query_one(Input)
         line.cursor_blink = False
         line.focus()
         self.query_one(VerticalScroll).scroll_end(animate=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the line."""
+        """Close the dialog with the line, or with the result for an empty one."""
         if line := event.value.strip() or self._empty:
             self.dismiss(line)
 
@@ -265,7 +299,10 @@ class Asking(ModalScreen["str | None"]):
 
 
 class Choosing(ModalScreen["frozenset[str] | None"]):
-    """A plan to read, and things to choose by their number; None: do nothing."""
+    """A dialog with a text, and choices to select by their number.
+
+    Its result is the set of the selected choices; None if the user gave up.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "no", "no"),
@@ -281,14 +318,14 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
         *,
         single: bool = False,
     ) -> None:
-        """Make the dialog.
+        """Create the dialog.
 
         Args:
-            title: What it is about.
-            lines: The plan.
-            choices: What can be chosen; the first nine by their number.
-            question: What ``y`` does.
-            single: A number chooses at once, and closes.
+            title: The title.
+            lines: The text.
+            choices: The choices; only the first nine are offered.
+            question: The last line, which says what the keys do.
+            single: Whether a number selects one choice and closes the dialog at once.
         """
         super().__init__()
         self._title, self._lines, self._choices = title, tuple(lines), choices[:9]
@@ -296,7 +333,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
         self._chosen: frozenset[str] = frozenset()
 
     def compose(self) -> ComposeResult:
-        """Lay out the plan above the choices."""
+        """Yield the text, and below it the choices."""
         with Vertical(classes="dialog"):
             yield Static(self._title, markup=False, classes="title")
             with VerticalScroll():
@@ -318,7 +355,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
         return "[x] " if name in self._chosen else "[ ] "
 
     def key_is(self, key: str) -> bool:
-        """Take a number; return whether it is one of a choice."""
+        """Select or deselect the choice with this number; return whether there is one."""
         if not key.isdecimal() or not 0 < int(key) <= len(self._choices):
             return False
         self._chosen ^= {self._choices[int(key) - 1]}
@@ -329,15 +366,15 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
         return True
 
     def on_key(self, event: Key) -> None:
-        """Take a number."""
+        """Handle the number of a choice."""
         if self.key_is(event.key):
             event.stop()
 
     def action_yes(self) -> None:
-        """Agree with what is chosen."""
+        """Close the dialog with the selected choices."""
         if not self._single:
             self.dismiss(self._chosen)
 
     def action_no(self) -> None:
-        """Do nothing."""
+        """Close the dialog; the result is None."""
         self.dismiss(None)

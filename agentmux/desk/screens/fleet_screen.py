@@ -1,4 +1,4 @@
-"""The view of the fleet: what waits for a decision first, then all else, and the hosts."""
+"""The desk's screen about the fleet: its features, those that need a decision first; its hosts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     _Action = Callable[[FleetFeature], Coroutine[None, None, None]]
 
 _LOOK_S: Final = 10.0
-"""How often it is read while it is shown: another host's database tells of no change."""
+"""Seconds between two reads of the fleet, whose database does not report changes."""
 
 _WIDEST: Final = 14
 _MOVES: Final = {
@@ -59,23 +59,31 @@ _MOVES: Final = {
     "home,g": "first",
     "end,G": "last",
 }
-"""The keys that move in a list, and what Textual calls that."""
+"""The names of Textual's actions for the keys that move in a list."""
 
 T = TypeVar("T")
 
 
 class MarkedList(OptionList):
-    """A list of lines that begin with two spaces; one is marked as in the list of sessions."""
+    """A list of lines in which the selected line is marked as in the list of sessions.
+
+    Every line has to begin with two spaces, which leave room for the mark.
+    """
 
     def show(self, options: Iterable[str | Option], marked: int | None) -> None:
-        """Show these options from now on, scrolled as before; mark the one at this place."""
+        """Replace the options, and keep the scroll position.
+
+        Args:
+            options: The options.
+            marked: The index of the option to select; None to select none.
+        """
         top = self.scroll_offset.y
         self.clear_options().add_options(options)
         self.scroll_to(y=top, animate=False, force=True, immediate=True)
         self.highlighted = marked
 
     def render_line(self, y: int) -> Strip:
-        """Return one line as it is drawn: each option has one."""
+        """Return the drawn line ``y``; every option takes one line."""
         strip = super().render_line(y)
         if self.scroll_offset.y + y != self.highlighted:
             return strip
@@ -85,7 +93,7 @@ class MarkedList(OptionList):
 
 
 class FleetScreen(Screen[None]):
-    """The fleet; it is read while this screen is open, and never else."""
+    """The screen about the fleet. The fleet is read only while this screen is open."""
 
     DEFAULT_CSS = """
     FleetScreen { layout: vertical; background: ansi_default; color: ansi_default; }
@@ -118,7 +126,14 @@ class FleetScreen(Screen[None]):
     def __init__(
         self, tools: DeskTools, fleet: Fleet, in_foreground: Callable[[Path | None, Words], int]
     ) -> None:
-        """Take what is shown, and what runs a command in this terminal."""
+        """Create the screen.
+
+        Args:
+            tools: Runs commands.
+            fleet: Reads the fleet.
+            in_foreground: Suspends the desk, runs a command in its terminal, and returns the
+                command's exit code.
+        """
         super().__init__()
         self._tools, self._fleet, self._in_foreground = tools, fleet, in_foreground
         self._top, self._said, self._foot = OneLine("top"), OneLine("told"), OneLine("keys")
@@ -129,7 +144,7 @@ class FleetScreen(Screen[None]):
         self._looking = self._busy = False
 
     def compose(self) -> ComposeResult:
-        """Lay out the features above the hosts."""
+        """Yield the list of features, and below it the list of hosts."""
         yield self._top
         yield self._list
         yield self._trouble
@@ -138,7 +153,7 @@ class FleetScreen(Screen[None]):
         yield self._foot
 
     def on_mount(self) -> None:
-        """Look at the fleet, and again every ten seconds."""
+        """Read the fleet now, and again every ten seconds."""
         self._show_head(("reading …", DIM))
         parts: list[Part] = []
         for each in FLEET_KEYS:
@@ -151,15 +166,15 @@ class FleetScreen(Screen[None]):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave keys to a dialog above it."""
+        """Disable the keys of this screen while a dialog is open."""
         return self.is_current
 
     def action_look(self) -> None:
-        """Read the fleet as it is now."""
+        """Read the fleet again."""
         self._read(anew=True)
 
     def _read(self, *, anew: bool = False) -> None:
-        """Read the fleet, unless it is being read."""
+        """Read the fleet, unless a read is in progress."""
         if not self._looking:
             self._looking = True
             self.run_worker(self._look(anew=anew))
@@ -218,7 +233,7 @@ class FleetScreen(Screen[None]):
         self._hosts.show(hosts, at if board.hosts else None)
 
     def _show_head(self, *parts: Part) -> None:
-        """Show how much there is of what: of the first as much as fits, each of them whole."""
+        """Show the first line; the last parts are left out if they do not fit completely."""
         self._head = (("the fleet", BOLD), *((f"  {text}", style) for text, style in parts))
         self._fit_head()
 
@@ -229,7 +244,7 @@ class FleetScreen(Screen[None]):
         self._top.show(parts)
 
     def on_one_line_resized(self, event: OneLine.Resized) -> None:
-        """Fit the first line anew."""
+        """Fit the first line into its new width."""
         if event.sender is self._top:
             self._fit_head()
 
@@ -241,7 +256,7 @@ class FleetScreen(Screen[None]):
         return next((each for each in self._board.features if each.id == name), None)
 
     def commands(self) -> Iterator[SystemCommand]:
-        """Yield what the palette offers while this screen is open: its keys by their words."""
+        """Yield the entries of Textual's command palette for this screen: one for each key."""
         for each in FLEET_KEYS:
             does = getattr(self, f"action_{each.action}")
             yield SystemCommand(f"{each.action} ({each.shown})", each.says, does)
@@ -249,44 +264,44 @@ class FleetScreen(Screen[None]):
     # -- keys ----------------------------------------------------------------------------------
 
     def action_back(self) -> None:
-        """Show the sessions again."""
+        """Close this screen, and show the sessions again."""
         self.dismiss(None)
 
     def action_other(self) -> None:
-        """Move in the other list from now on."""
+        """Move the focus to the other list."""
         self.set_focus(self._list if self.focused is self._hosts else self._hosts)
 
     def action_move(self, how: str) -> None:
-        """Move the selection."""
+        """Move the selection in the focused list; ``how`` is the name of Textual's action."""
         moved = self._hosts if self.focused is self._hosts else self._list
         getattr(moved, f"action_{how}")()
 
     def action_show(self) -> None:
-        """Show what is to be decided on a feature."""
+        """Show the pending decision on the selected feature."""
         self._begin(self._shown_of, decides=False)
 
     def action_approve(self) -> None:
-        """Approve what is shown, after a question."""
+        """Show the pending decision on the selected feature, and offer to approve it."""
         self._begin(self._approve)
 
     def action_changes(self) -> None:
-        """Ask for changes of a feature."""
+        """Request changes of the selected feature."""
         self._begin(self._change)
 
     def action_retry(self) -> None:
-        """Go on with a feature that has failed."""
+        """Retry the selected feature, if it has failed."""
         self._begin(self._retry)
 
     def action_open(self) -> None:
-        """Open the session of a feature in this terminal."""
+        """Attach to the session of the selected feature in this terminal."""
         self._begin(self._open, decides=False)
 
     def action_cancel(self) -> None:
-        """Stop a feature, and run it no further."""
+        """Cancel the selected feature."""
         self._begin(self._cancel)
 
     def action_drain(self) -> None:
-        """Let the host that is marked take nothing more."""
+        """Drain the selected host."""
         board, at = self._board, self._hosts.highlighted
         host = board.hosts[at] if board is not None and at is not None else None
         self._begin_with(host, self._drain, "there is no host")
@@ -353,7 +368,18 @@ class FleetScreen(Screen[None]):
     async def _ask_agreement(
         self, row: FleetFeature, title: str, question: str, *, key: str
     ) -> str:
-        """Show what is to be decided; return its digest if the person agrees, else nothing."""
+        """Show the pending decision on a feature, and ask the user to agree.
+
+        Args:
+            row: The feature.
+            title: The title of the dialog.
+            question: The question of the dialog.
+            key: The key that opened the dialog, which also means yes.
+
+        Returns:
+            The digest of the result that was shown; empty if the user did not agree, or the result
+            cannot be approved now.
+        """
         asked = await self._question(row)
         if not asked.digest:
             self._say(asked.block_reason)

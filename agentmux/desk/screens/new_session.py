@@ -1,4 +1,4 @@
-"""The box in which a new session is described: what to build, where, and through which phases."""
+"""The dialog for a new session: what to build, in which project, pipeline and work tree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
 Named = tuple[str, str]
-"""The name of something to choose, and what it means."""
+"""The name of a choice, and its description."""
 
 _USUAL: Final[Named] = ("as configured", "")
 _TITLE_COLS: Final = 10
@@ -40,7 +40,12 @@ _FOOT: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSessionOffer:
-    """What a start in a project can take; the first of each is taken without a flag."""
+    """The choices for a new session in a project. The first of each is the default.
+
+    Attributes:
+        pipelines: The pipelines.
+        places: The kinds of work tree.
+    """
 
     pipelines: tuple[Named, ...] = (_USUAL,)
     places: tuple[Named, ...] = (_USUAL,)
@@ -48,7 +53,14 @@ class NewSessionOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSession:
-    """What a person wants: an empty pipeline or place is as configured."""
+    """The new session that the user has described.
+
+    Attributes:
+        text: What to build.
+        project: The project's folder.
+        pipeline: The name of the pipeline; empty: as configured.
+        place: The kind of work tree; empty: as configured.
+    """
 
     text: str
     project: Path
@@ -57,9 +69,13 @@ class NewSession:
 
 
 class Field(Widget, can_focus=True):
-    """One line with what is chosen of several.
+    """A one-line widget that shows the selected one of several choices.
 
-    \u2190 and \u2192, a click, or the first letter of its name take another one.
+    \u2190 and \u2192, a click, or the first letter of a choice's name select another one.
+
+    Attributes:
+        choices: The choices.
+        at: The index of the selected choice.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -71,7 +87,11 @@ class Field(Widget, can_focus=True):
     ]
 
     class Turned(Message):
-        """Another one was chosen."""
+        """The message that another choice was selected.
+
+        Attributes:
+            field: The widget.
+        """
 
         def __init__(self, field: Field) -> None:
             super().__init__()
@@ -84,18 +104,18 @@ class Field(Widget, can_focus=True):
         self.at = 0
 
     def offer(self, choices: Sequence[Named]) -> None:
-        """Let other things be chosen, beginning with the first."""
+        """Replace the choices, and select the first."""
         self.choices, self.at = tuple(choices), 0
         self.refresh()
 
     def action_turn(self, steps: int) -> None:
-        """Take another one."""
+        """Select the choice that is ``steps`` further; after the last comes the first."""
         self.at = (self.at + steps) % len(self.choices)
         self.refresh()
         self.post_message(self.Turned(self))
 
     def on_key(self, event: Key) -> None:
-        """Take the next one whose name begins with a letter."""
+        """Select the next choice whose name begins with the letter that was typed."""
         letter = (event.character or "").lower() if event.is_printable else ""
         if not letter.strip():
             return
@@ -108,15 +128,15 @@ class Field(Widget, can_focus=True):
         return self.choices[(self.at + steps) % len(self.choices)][0]
 
     def on_click(self, _: Click) -> None:
-        """Take the next one."""
+        """Select the next choice."""
         self.action_turn(1)
 
     def on_resize(self, _: Resize) -> None:
-        """Draw it in the new width."""
+        """Draw the line again in its new width."""
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return the line as it is drawn."""
+        """Return the drawn line."""
         del y
         count = len(self.choices)
         of = f"{self.at + 1} of {count}  " if count > 1 else ""
@@ -129,27 +149,27 @@ class Field(Widget, can_focus=True):
 
     @property
     def says(self) -> str:
-        """What is chosen means this."""
+        """The description of the selected choice."""
         return self.choices[self.at][1]
 
 
 class Describing(ModalScreen["NewSession | None"]):
-    """What to build, in which project, through which pipeline, and where; None: given up."""
+    """The dialog for a new session. Its result is the `NewSession`; None if the user gave up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "give_up", "give up"),
         Binding("ctrl+s", "send", "send"),
-        # With priority: what is typed after it is for the next line.
+        # With priority, so that what is typed afterwards goes to the next line.
         Binding("tab", "app.focus_next", "the next line", priority=True),
         Binding("shift+tab", "app.focus_previous", "the line before", priority=True),
     ]
 
     def __init__(self, projects: Sequence[Path], offer: Callable[[Path], NewSessionOffer]) -> None:
-        """Make the box.
+        """Create the dialog.
 
         Args:
-            projects: Where it can be built; the first one is chosen.
-            offer: Returns what can be chosen in a project; it is called in threads.
+            projects: The folders of the projects to choose from; the first one is selected.
+            offer: Returns the choices for a project; it is called in threads.
         """
         super().__init__()
         self._projects, self._offer = tuple(projects), offer
@@ -161,7 +181,7 @@ class Describing(ModalScreen["NewSession | None"]):
         )
 
     def compose(self) -> ComposeResult:
-        """Lay out the text above what can be chosen."""
+        """Yield the text area, and below it the choices."""
         with Vertical(classes="dialog"):
             yield Static("What should be built? A sentence or two.", markup=False, classes="title")
             yield WrittenText("", id="text", soft_wrap=True, compact=True)
@@ -170,14 +190,14 @@ class Describing(ModalScreen["NewSession | None"]):
             yield Static(_FOOT, markup=False, classes="foot")
 
     def on_mount(self) -> None:
-        """Begin with the text, and find out what can be chosen."""
+        """Focus the text area, and read the choices for the selected project."""
         area = self.query_one(TextArea)
         area.cursor_blink = False
         area.focus()
         self.run_worker(self._look())
 
     def on_descendant_focus(self, _: DescendantFocus) -> None:
-        """Say the whole of what is chosen in the line with the keys."""
+        """Show the full description of the selected choice of the focused line."""
         self._tell()
 
     def _tell(self) -> None:
@@ -186,7 +206,7 @@ class Describing(ModalScreen["NewSession | None"]):
         self.query_one(".about", Static).update(printable(says))
 
     async def on_field_turned(self, event: Field.Turned) -> None:
-        """Find out what can be chosen in another project."""
+        """Show the description of the new choice; for another project, read its choices."""
         self._tell()
         if event.field is self._fields[0]:
             self.run_worker(self._look(), exclusive=True)
@@ -206,11 +226,11 @@ class Describing(ModalScreen["NewSession | None"]):
             self._fields[2].offer(choices.places)
 
     def on_written_text_sent(self) -> None:
-        """Start it, after Enter on an empty last line."""
+        """Close the dialog with its result, after Enter on an empty last line."""
         self.action_send()
 
     def action_send(self) -> None:
-        """Return what was written and chosen."""
+        """Close the dialog with its result; if the text is empty, only focus the text area."""
         text = self.query_one(TextArea).text.strip()
         if not text:
             self.query_one(TextArea).focus()
@@ -226,5 +246,5 @@ class Describing(ModalScreen["NewSession | None"]):
         )
 
     def action_give_up(self) -> None:
-        """Return nothing."""
+        """Close the dialog without a result."""
         self.dismiss(None)

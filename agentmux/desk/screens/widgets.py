@@ -1,4 +1,4 @@
-"""The widgets of the desk: they draw lines that pure functions made, only those that are seen."""
+"""The widgets of the desk. They draw lines of styled text, only those that are visible."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from agentmux.desk.session.pages import SessionPage
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fit_parts, line
 
 WIDEST: Final = 100
-"""The greatest width of a text, in cells: longer lines are hard to read."""
+"""The most columns that a text uses, because longer lines are hard to read."""
 
 _REVERSE: Final = Style(reverse=True)
 _PIECE: Final = 4000
-"""How many characters are made printable at once: what is much longer would be cut."""
+"""How many characters `printable` gets at once, because it cuts much longer texts."""
 
 _MOST_LINES: Final = 400
-"""Into how many lines one line of a page may be broken."""
+"""The most rows into which one line of a page is broken."""
 
 
 @functools.cache
@@ -44,7 +44,10 @@ def _style(words: str) -> Style:
 
 
 def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
-    """Return a line of ``cols`` cells to draw, over the style ``base``."""
+    """Convert a line to a Textual strip of exactly ``cols`` columns.
+
+    ``base`` is a style to add to the styles of all parts, and to the empty rest; None for none.
+    """
     segments = [
         Segment(text, _style(style) + base if base is not None else _style(style))
         for text, style in fit_parts(parts, cols)
@@ -54,10 +57,20 @@ def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
 
 
 class SessionList(ScrollView, can_focus=True):
-    """The list of sessions."""
+    """The widget with the list of sessions.
+
+    Attributes:
+        listing: The list that is shown.
+        is_active: Whether keys go to the list rather than to the page.
+    """
 
     class Picked(Message):
-        """A session was clicked; ``twice``: again."""
+        """The message that a session was clicked.
+
+        Attributes:
+            path: The session's directory.
+            twice: Whether it was a double click.
+        """
 
         def __init__(self, path: Path, *, twice: bool) -> None:
             super().__init__()
@@ -70,7 +83,7 @@ class SessionList(ScrollView, can_focus=True):
         self._now = now
 
     def show(self, listing: SessionListing) -> None:
-        """Draw another list, with its selected session in sight."""
+        """Show a list, scrolled so that its selected session is visible."""
         moved = listing.place != self.listing.place or listing.at != self.listing.at
         self.listing = listing
         self.virtual_size = Size(self.size.width, len(listing.lines))
@@ -81,7 +94,7 @@ class SessionList(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self, _: Resize) -> None:
-        """Keep the selected session in sight."""
+        """Keep the selected session visible."""
         self.call_after_refresh(self._refresh_sight)
 
     def _refresh_sight(self) -> None:
@@ -104,7 +117,7 @@ class SessionList(ScrollView, can_focus=True):
         return strip_of(row_line(self.listing, shown, cols, self._now()), cols, base=base)
 
     def on_click(self, event: Click) -> None:
-        """Select the session under the mouse."""
+        """Report a click on a session with `Picked`."""
         place = event.y + self.scroll_offset.y
         lines = self.listing.lines
         entry = lines[place] if 0 <= place < len(lines) else None
@@ -113,7 +126,14 @@ class SessionList(ScrollView, can_focus=True):
 
 
 class PageView(ScrollView, can_focus=True):
-    """The page of the selected tab; in a diff and in the journal one line is selected."""
+    """The widget with the page of the selected tab. In a diff and a journal, one line is selected.
+
+    Attributes:
+        page: The page that is shown.
+        cursor: The index of the selected line.
+        is_active: Whether keys go to the page rather than to the list.
+        commented: The places of the diff that have a comment.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="page")
@@ -126,7 +146,13 @@ class PageView(ScrollView, can_focus=True):
         self._cols = 0
 
     def show(self, page: SessionPage, *, keeps_place: bool) -> None:
-        """Draw another page, from its beginning unless it is the same one again."""
+        """Show a page.
+
+        Args:
+            page: The page.
+            keeps_place: Whether to keep the position, because it is a new version of the same page;
+                otherwise the page is shown from its beginning.
+        """
         if page == self.page and self._cols == self.size.width:
             return
         newer = len(page.whole) - len(self.page.whole)
@@ -166,7 +192,10 @@ class PageView(ScrollView, can_focus=True):
         self.refresh()
 
     def _rows_of(self, number: int, shown: Line, cols: int) -> Iterator[Line]:
-        """Yield the rows of one line of the page: one if it is a list and the line not selected."""
+        """Yield the rows on which one line of the page is drawn.
+
+        In a page with ``whole`` lines, only the selected line has more than one row.
+        """
         whole = self.page.whole
         if not whole:
             yield from _broken(shown, cols if self.page.places else min(cols, WIDEST))
@@ -176,7 +205,7 @@ class PageView(ScrollView, can_focus=True):
             yield fit_parts(((printable(text), style) for text, style in shown), cols)
 
     def activate(self, *, is_active: bool) -> None:
-        """Let keys move the page, or not."""
+        """Set whether keys go to the page rather than to the list."""
         self.is_active = is_active
         self._move_to(self.cursor)
 
@@ -186,7 +215,7 @@ class PageView(ScrollView, can_focus=True):
             yield Strip([Segment(text, style or Style()) for text, style, _ in each])
 
     def on_resize(self, _: Resize) -> None:
-        """Break the lines anew."""
+        """Break the lines for the new width."""
         if self.size.width != self._cols:
             self._lay_out()
 
@@ -206,7 +235,7 @@ class PageView(ScrollView, can_focus=True):
         return strip.crop_extend(left, left + cols, Style())
 
     def move(self, steps: int) -> None:
-        """Select another line of a diff or of a list, else scroll."""
+        """Move the selection by ``steps`` lines; scroll a page that has no selected line."""
         if not self.page.has_cursor:
             self.scroll_relative(y=steps, animate=False, force=True)
             return
@@ -227,20 +256,20 @@ class PageView(ScrollView, can_focus=True):
             self.scroll_to_region(Region(0, place, 1, rows), animate=False, force=True)
 
     def on_click(self, event: Click) -> None:
-        """Select the line of a diff or of a list under the mouse."""
+        """Select the line that was clicked, if the page has a selected line."""
         place = event.y + self.scroll_offset.y
         if self.page.has_cursor and 0 <= place < len(self._line_of):
             self._move_to(self._line_of[place])
 
     @property
     def place(self) -> str:
-        """File and line of the selected line of a diff; empty where it has none."""
+        """The file and line of the selected line of a diff; empty if the line is of no file."""
         places = self.page.places
         return places[self.cursor] if self.cursor < len(places) else ""
 
 
 def _broken(parts: Line, cols: int) -> Iterator[Line]:
-    """Yield a line, broken between words if it is longer than ``cols``."""
+    """Yield the rows of a line, broken between words if it is wider than ``cols`` columns."""
     text = "".join(each for each, _ in parts)
     if width(printable(text)) <= cols:
         yield tuple((printable(each), style) for each, style in parts)
@@ -256,7 +285,7 @@ def _broken(parts: Line, cols: int) -> Iterator[Line]:
 
 
 def _broken_parts(parts: Line, cols: int) -> Iterator[Line]:
-    """Yield a line of several styles, broken between words; later lines are indented."""
+    """Yield the rows of a styled line, broken between words; all but the first are indented."""
     clear = tuple((printable(each), style) for each, style in parts)
     text = "".join(each for each, _ in clear)
     styles = [style for each, style in clear for _ in each]
@@ -279,7 +308,10 @@ def _broken_parts(parts: Line, cols: int) -> Iterator[Line]:
 
 
 def _fits(text: str, start: int, cols: int) -> int:
-    """Return the end of what fits into ``cols`` cells from ``start`` on: one character at least."""
+    """Return the end index of the text from ``start`` that fits into ``cols`` columns.
+
+    At least one character always counts as fitting.
+    """
     end, used = start, 0
     while end < len(text):
         used += width(text[end])
@@ -308,23 +340,35 @@ def _markdown(text: str) -> RenderableType:
 
 
 def _printable_line(text: str) -> str:
-    """Return a line of any length without what a terminal would act on."""
+    """Return a line of any length without control characters, and with tabs expanded."""
     whole = text.expandtabs(4)
     return "".join(printable(whole[at : at + _PIECE]) for at in range(0, len(whole), _PIECE))
 
 
 class OneLine(Widget):
-    """A line of the desk, such as the foot; what is clicked on it says which part."""
+    """A widget with one line of several parts, such as the line with the keys.
+
+    It reports clicks on its parts with `Clicked`.
+    """
 
     class Clicked(Message):
-        """A part of the line was clicked."""
+        """The message that a part of a line was clicked.
+
+        Attributes:
+            sender: The widget.
+            name: The name of the part.
+        """
 
         def __init__(self, sender: OneLine, name: str) -> None:
             super().__init__()
             self.sender, self.name = sender, name
 
     class Resized(Message):
-        """The line has another width; what was fitted to the old one is to be shown anew."""
+        """The message that a line has a new width, so that its parts have to be fitted again.
+
+        Attributes:
+            sender: The widget.
+        """
 
         def __init__(self, sender: OneLine) -> None:
             super().__init__()
@@ -336,7 +380,12 @@ class OneLine(Widget):
         self._names: tuple[str, ...] = ()
 
     def show(self, parts: Line, names: tuple[str, ...] = ()) -> None:
-        """Draw these parts; ``names`` are what a click on each of them is called."""
+        """Show these parts.
+
+        Args:
+            parts: The parts.
+            names: The name of each part, for `Clicked`; a part without a name reports no click.
+        """
         parts = tuple((printable(text), style) for text, style in parts)
         if (parts, names) != (self._parts, self._names):
             self._parts, self._names = parts, names
@@ -348,11 +397,11 @@ class OneLine(Widget):
         return strip_of(self._parts, cols) if y == 0 else Strip.blank(cols, Style())
 
     def on_resize(self, _: Resize) -> None:
-        """Tell it: only the line itself knows when it has its new width."""
+        """Report the new width with `Resized`, because only this widget knows when it has it."""
         self.post_message(self.Resized(self))
 
     def on_click(self, event: Click) -> None:
-        """Tell which part was clicked."""
+        """Report with `Clicked` which part was clicked."""
         left = 0
         for (text, _), name in zip(self._parts, self._names, strict=False):
             left += Segment(text).cell_length
@@ -366,9 +415,10 @@ _SHORT: Final = {"documents": "docs", "journal": "log"}
 
 
 def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
-    """Return the line of the tabs, and the name of each of its parts.
+    """Return the line with the tabs, and the name of each of its parts.
 
-    With little room the words are shorter; with less, there are numbers beside the shown tab's.
+    If the line is too long for ``cols`` columns, the names of the tabs are shortened, and if it is
+    still too long, only the selected tab has a name and the others have their number.
     """
     gap, words = " ", [(n, each, "") for n, each in enumerate(TABS, start=1)]
     for gap, shown in (
@@ -392,9 +442,12 @@ def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
 def foot_parts(
     words: Mapping[DeskCommand, str], always: Collection[DeskCommand], cols: int
 ) -> tuple[Line, tuple[str, ...]]:
-    """Return the keys that fit whole into ``cols`` cells, and the name of each part.
+    """Return the line with the keys of commands, and the name of each of its parts.
 
-    Those of ``always`` have room first, then the others in their order.
+    Args:
+        words: The commands in their order, each with the text to show beside its key.
+        always: The commands that get room first.
+        cols: The number of columns. Commands that do not fit completely are left out.
     """
     shown = {
         command: (key_of(command).shown.split()[0], f" {text}") for command, text in words.items()

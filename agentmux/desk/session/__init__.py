@@ -1,1 +1,1 @@
-"""What the desk shows of one session."""
+"""The desk's pages about one session: overview, screens, documents, diff, journal and others."""

@@ -1,4 +1,4 @@
-"""The events of a session as lines of the desk, the newest first. Pure."""
+"""Turns the events of a session into lines of the desk, the newest first. Pure."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SEAT_COLS: Final = 16
 
 
 def journal_lines(events: Sequence[Event], now: datetime) -> Iterator[Line]:
-    """Yield a line for each event: when, by whom, what, and its short values."""
+    """Yield a line for each event: its time, seat, kind, and values, with long values shortened."""
     for each, head in _heads(events, now):
         yield (*head, _dim(each.short))
 
 
 def whole_lines(events: Sequence[Event], now: datetime) -> Iterator[Line]:
-    """Yield the same lines with every value, however long it is."""
+    """Yield the same lines as `journal_lines`, with all values in full."""
     for each, head in _heads(events, now):
         yield (*head, _dim(each.whole))
 
 
 def _heads(events: Sequence[Event], now: datetime) -> Iterator[tuple[EventRow, Line]]:
-    """Yield the events with the beginning of their lines; the columns are as wide as needed."""
+    """Yield the events, each with the beginning of its line, in columns as wide as needed."""
     rows = tuple(journal_rows(events, now))
     time_cols = max((width(each.when) for each in rows), default=0)
     seat_cols = min(max((width(each.seat) for each in rows), default=0), _SEAT_COLS)

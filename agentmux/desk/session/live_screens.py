@@ -1,4 +1,4 @@
-"""The live screens of the seat that somebody looks at, by one control client per tmux server."""
+"""Captures the live screens of seats, with one tmux client in control mode per tmux server."""
 
 from __future__ import annotations
 
@@ -23,13 +23,20 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.terminal import Target
 
 _FRESH_S: Final = 0.95
-"""So long a capture counts as what the pane shows now; a little less than the second after which
-the desk looks again, since a timer may be early."""
+"""For how many seconds a capture is reused.
+
+It is a little less than the second between two captures, because a timer may be early.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panes:
-    """The panes of a live session, by seat."""
+    """The panes of a live session.
+
+    Attributes:
+        target: The session's tmux session.
+        panes: The ids of the panes, by seat.
+    """
 
     target: Target
     panes: Mapping[str, str]
@@ -40,8 +47,8 @@ class _Recent:
     """The latest capture of a pane.
 
     Attributes:
-        until: The monotonic time, in seconds, until which it counts as what the pane shows now.
-        screen: What was captured.
+        until: Until when the capture is reused, in seconds of the monotonic clock.
+        screen: The captured screen.
     """
 
     until: float
@@ -49,7 +56,7 @@ class _Recent:
 
 
 class LiveScreens:
-    """Captures panes of live sessions; its methods wait for tmux, so they are called in threads."""
+    """Captures the panes of live sessions. Its methods wait for tmux, so call them in threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,7 +68,10 @@ class LiveScreens:
         self._recent: dict[tuple[Path, str], _Recent] = {}
 
     def seats(self, site: Site, entry: SessionEntry) -> tuple[str, ...]:
-        """Return the seats whose panes can be captured now; none of a session that is not live."""
+        """Return the seats of a session whose panes can be captured now.
+
+        Empty if the session is not live or tmux does not answer.
+        """
         self._known.pop(entry.path, None)
         try:
             target = live(site, (entry,))[entry.path].target
@@ -74,13 +84,13 @@ class LiveScreens:
         return tuple(panes)
 
     def screen(self, path: Path, last: LastScreen, now: datetime) -> LastScreen | None:
-        """Return what a seat's pane shows now, in one call of tmux; None if nobody can tell.
+        """Return the current screen of a seat; None if it cannot be captured.
 
-        What was captured less than a second ago is returned again without a call.
+        A capture less than a second old is returned again; otherwise tmux is called once.
 
         Args:
-            path: The session, of which `seats` was asked before.
-            last: What was known of the seat's screen.
+            path: The session's directory; `seats` must have been called for it before.
+            last: The screen of the seat that is known so far.
             now: The current time.
         """
         known = self._known.get(path)
@@ -115,7 +125,7 @@ class LiveScreens:
         return OwnTmux(self._clients.of(target), target)
 
     def close(self) -> None:
-        """End the clients; a later look begins new ones."""
+        """End the tmux clients. A later capture starts new ones."""
         self._recent.clear()
         if self._clients is not None:
             self._clients.close()

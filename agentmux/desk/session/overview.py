@@ -1,4 +1,4 @@
-"""The overview of a session: what it needs, its phases, its seats. Pure."""
+"""The overview page of a session: problems and next steps, its phases, its seats. Pure."""
 
 from __future__ import annotations
 
@@ -49,20 +49,24 @@ _MARKS: Final = {
 _COMMANDS: Final = re.compile(r"agentmux ([a-z-]+)")
 
 _OUTPUT_LINES: Final = 30
-"""How much of the output of a command is shown in the overview."""
+"""How many of the last lines of a failed command's output are shown."""
 
 LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them"
-"""What to know of a session that has to be reattached."""
+"""The message about a session whose agents live, but that has no running orchestrator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFacts:
-    """What the overview is made of.
+    """The data that the overview of a session shows.
 
     Attributes:
-        row: Its row in the list, which knows what a resume would do.
-        state: Its state; None where it cannot be read.
-        spent_s: The seconds in each phase so far.
+        view: All that is known about the session without its journal.
+        title: One line that says what the session is about; empty if unknown.
+        project: The project's folder.
+        row: The session's row in the list, which knows what a resume would do.
+        now: The current time.
+        state: The session's state; None if it cannot be read or was not read yet.
+        spent_s: The seconds that the session has spent in each phase so far, by phase.
     """
 
     view: SessionView
@@ -74,7 +78,7 @@ class OverviewFacts:
     spent_s: Mapping[str, float] = field(default_factory=dict)
 
     def with_journal(self, files: SessionFiles) -> OverviewFacts:
-        """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
+        """Return the facts with ``state`` and ``spent_s`` set; unchanged if they cannot be read."""
         try:
             state = files.load().current
             runs = self.view.orchestrator is not None
@@ -85,7 +89,7 @@ class OverviewFacts:
 
 
 def overview_lines(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield the lines of the overview, the most important ones first."""
+    """Yield the lines of the overview, the most important first."""
     view = facts.view
     yield line(facts.title or view.session, BOLD)
     yield line(str(facts.project), DIM)
@@ -110,7 +114,7 @@ def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
 
 
 def _needs(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield what is wrong, what is to be done about it, and by which key."""
+    """Yield lines about problems, the next step, and the keys for it."""
     view, row = facts.view, facts.row
     yield from _troubles(view)
     if row.is_lost:
@@ -129,7 +133,7 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
 
 
 def _troubles(view: SessionView) -> Iterator[Line]:
-    """Yield what a person should know before a decision, the worst first."""
+    """Yield the failed checks, the problems and the warnings, in this order."""
     for check in failed_commands(view):
         yield line(f"{FAILED} {check}", Colour.RED.value)
     for problem in view.problems:
@@ -139,23 +143,26 @@ def _troubles(view: SessionView) -> Iterator[Line]:
 
 
 def _is_offered(row: DeskRow, step: str) -> bool:
-    """Whether keys that are offered do all that the next step says."""
+    """Whether the offered keys can run all commands that the next step names."""
     keys = {key_of(command).command for command in offer_commands(row)}
     return ";" not in step and keys.issuperset(_COMMANDS.findall(step))
 
 
 def _keys(row: DeskRow) -> Iterator[tuple[DeskCommand, str]]:
-    """Yield the keys that the session most likely needs next, and what they do."""
+    """Yield the commands that the session most likely needs next, each with the text to show."""
     return ((command, command_words(row, command)) for command in offer_commands(row))
 
 
 def command_words(row: DeskRow, command: DeskCommand) -> str:
-    """Return what a command is called for a session: a resume of live agents reattaches them."""
+    """Return the text to show for a command on a session, usually the command's name.
+
+    A resume is called ``reattach`` if the session's agents still live.
+    """
     return "reattach" if row.is_lost and command is DeskCommand.RESUME else command.value
 
 
 def offer_commands(row: DeskRow) -> tuple[DeskCommand, ...]:
-    """Return what a person most likely commands for a session, the most urgent first."""
+    """Return the commands that the user most likely needs for a session, the most urgent first."""
     needy = row.row.group is StatusGroup.NEEDS_YOU and not row.decision
     fits = {
         DeskCommand.APPROVE: row.decision,
@@ -204,7 +211,7 @@ def _seats(view: SessionView) -> Iterator[Line]:
 
 
 def _checks(view: SessionView) -> Iterator[Line]:
-    """Yield what the commands have shown, and below one that fails the end of its output."""
+    """Yield a line for each check command, and below a failed one the end of its output."""
     failed = failed_commands(view)
     for check in check_lines(view):
         yield line(f"  {check}", Colour.RED.value if check in failed else PLAIN)

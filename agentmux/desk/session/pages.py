@@ -1,6 +1,6 @@
-"""What the tabs of the desk show of one session, read from its files; changes nothing.
+"""Reads the pages that the desk's tabs show about a session, without changing anything.
 
-Each function takes as long as the disk or git does, so the desk calls them in threads.
+The functions read files and run git, so the desk calls them in threads.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _ABSENT: Final = "nothing yet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPage:
-    """What a tab shows of a session.
+    """The page of one tab about a session: lines, a Markdown text, or a screen.
 
     Attributes:
-        lines: The text. Empty for Markdown and for a screen.
-        markdown: A text to render.
-        screen: The rows of a terminal's screen, with SGR sequences.
-        parts: The names of what the tab can show, such as documents or seats.
-        at: Which of the parts this is.
-        note: What stands above it.
-        shown: The screen that it is made of; None for no screen.
-        is_live: Whether that is what the pane shows now.
-        places: For each line of a diff, the file and the line there; empty for no diff.
-        whole: For each line, all of it, which is shown while the line is selected; the others are
-            cut. Empty: every line is shown whole.
+        lines: The lines of text; empty for a Markdown text or a screen.
+        markdown: The Markdown text to render; empty for lines or a screen.
+        screen: The rows of a terminal's screen, with SGR sequences; empty for lines or Markdown.
+        parts: The names of the parts of the tab, such as documents or seats; the page shows one.
+        at: The index of the part that the page shows.
+        note: The text above the page; may be empty.
+        shown: The captured screen that ``screen`` shows; None if the page shows no screen.
+        is_live: Whether ``shown`` is a current capture rather than the last saved screen.
+        places: For each line of a diff, its file and line number; empty if the page is no diff.
+        whole: For each line, the full line, which is shown while that line is selected; the others
+            are cut. Empty if all lines are shown in full.
     """
 
     lines: tuple[Line, ...] = ()
@@ -66,12 +66,12 @@ class SessionPage:
 
     @property
     def has_cursor(self) -> bool:
-        """Whether one of its lines can be selected."""
+        """Whether the page's lines can be selected."""
         return bool(self.places or self.whole)
 
 
 def as_page(text: str, style: str = DIM) -> SessionPage:
-    """Return a page of one sentence."""
+    """Return a page that shows only ``text``, in ``style``."""
     return SessionPage(lines=(line(text, style),))
 
 
@@ -81,10 +81,16 @@ def _trouble(found: AgentmuxError | SessionProblem) -> SessionPage:
 
 
 class SessionPages:
-    """Makes the pages of sessions."""
+    """Reads the pages of sessions."""
 
     def __init__(self, reader: SessionReader, locate: Callable[[str, Path | None], str]) -> None:
-        """Read with ``reader``; ``locate`` completes commands in messages about a project."""
+        """Set how sessions are read.
+
+        Args:
+            reader: Reads the sessions.
+            locate: Changes the commands in a message about a project so that they work in any
+                directory.
+        """
         self._reader = reader
         self._locate = locate
         self._live = LiveScreens()
@@ -98,13 +104,14 @@ class SessionPages:
         }
 
     def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> SessionPage:
-        """Return the page of a session; what cannot be read is said on it.
+        """Return the page of a tab about a session. If it cannot be read, it shows the error.
 
         Args:
             row: The session.
             tab: One of `desk_keys.TABS`.
-            at: Which part of the tab, modulo their number.
-            name: The part with this name instead, where there is one: others may have come since.
+            at: The index of the part, modulo the number of parts.
+            name: The name of the part, which is preferred to ``at`` if it exists, because the
+                indexes may have changed; empty to use ``at``.
         """
         try:
             result = self._makers[tab](row, at, name)
@@ -150,7 +157,10 @@ class SessionPages:
         return screen_page(now or last, site.now(), seats, at, is_live=now is not None)
 
     def screen_again(self, row: DeskRow, page: SessionPage) -> SessionPage | None:
-        """Return the page of a live screen as it is now; None if it is not live any more."""
+        """Return the page with a live screen captured again.
+
+        None if ``page`` shows no live screen, or the screen cannot be captured any more.
+        """
         if page.shown is None or not page.is_live:
             return None
         now = self._reader.site(row.project).now()
@@ -160,7 +170,7 @@ class SessionPages:
         return screen_page(live_screen, now, page.parts, page.at, is_live=True)
 
     def end_live(self) -> None:
-        """End the clients of tmux, because nobody looks at a screen any more."""
+        """End the tmux clients; call this when no screen is shown any more."""
         self._live.close()
 
     # -- documents ---------------------------------------------------------------------------
@@ -226,7 +236,7 @@ def _place(names: tuple[str, ...], at: int, name: str) -> int:
 
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
-    """Return the screen of a seat of which none was kept."""
+    """Return an empty screen for a seat that has no saved one."""
     from agentmux.app.views.plain_fields import mapping, text
     from agentmux.app.views.session.last_screens import no_screen
 
@@ -236,7 +246,15 @@ def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
 def screen_page(
     shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
 ) -> SessionPage:
-    """Return the page of one of several screens."""
+    """Return the page that shows one of several screens.
+
+    Args:
+        shown: The screen.
+        now: The current time.
+        seats: The seats whose screens the tab can show.
+        at: The index of this screen's seat.
+        is_live: Whether the screen was captured just now.
+    """
     from agentmux.app.views.session.last_screens import heading
 
     return SessionPage(
