@@ -12,7 +12,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 
-# Variables that describe one terminal, pane or shell: they mean nothing in another one.
+# Variables that describe one terminal, pane or shell, and have no meaning in another one.
 _OF_A_TERMINAL: Final = frozenset(
     {
         "COLORTERM", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "STY", "TERM", "TERM_PROGRAM",

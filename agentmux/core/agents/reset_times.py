@@ -116,7 +116,7 @@ def _on_day(clock: datetime, found: re.Match[str], today: datetime) -> datetime:
     years = (today.year - 1, today.year, today.year + 1)
     days = (_in_year(clock, year, month, int(found["day"])) for year in years)
     near = [each for each in days if each is not None]
-    return min(near, key=lambda each: abs(each - today))  # of none: ValueError
+    return min(near, key=lambda each: abs(each - today))  # raises ValueError if empty
 
 
 def _in_year(clock: datetime, year: int, month: int, day: int) -> datetime | None:

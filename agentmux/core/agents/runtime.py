@@ -14,9 +14,9 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 _SUFFIX: Final = re.compile(r"\.(?:exe|cmd|[cm]?js|py|sh)$", re.IGNORECASE)
-# File names that do not name a program.
+# File names that are too general to identify a program.
 _NAMELESS: Final = frozenset({"", "cli", "index", "main"})
-# A version, a platform, or what a version manager adds.
+# `_VERSION` is a version; `_PART` is a part of a version or platform in a file name.
 _VERSION: Final = r"v?\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.]+)?"
 _PART: Final = re.compile(
     r"v?\d[\w.]*|x86|x64|amd64|arm64|aarch64|linux|darwin|macos|apple|unknown|gnu|musl|bin"
