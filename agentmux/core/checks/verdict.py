@@ -83,9 +83,9 @@ def _broken(required: Mapping[str, bool], checks: Mapping[str, CheckResult]) -> 
 
 
 def proves(checks: Mapping[str, CheckResult]) -> bool:
-    """Whether there are required commands, and all of them have passed.
+    """Whether the results of a check prove the work: all required commands, at least one, passed.
 
-    ``checks`` has the results of a check's commands by name.
+    ``checks`` has the results of the check's commands by name.
     """
     outcomes = {each.outcome for each in checks.values() if each.required}
     return outcomes == {PASSED}
