@@ -285,7 +285,7 @@ _NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings, already checked.
+    """All settings of AgentMux, merged from the configuration files and validated.
 
     Attributes:
         defaults: The agent, model and pipeline that apply unless something else is set.
