@@ -37,7 +37,14 @@ _LONGEST_PATH: Final = 60
 
 
 class Guard(StrEnum):
-    """The conditions for resuming a conversation, in the order in which they are checked."""
+    """The conditions for resuming a conversation, in the order in which they are checked.
+
+    *switch*: nobody asked for a new conversation. *record*: the record allows it. *agent*, *host*,
+    *cwd*, *home*: they are the same as recorded. *runtime*: the program is the same, and can
+    resume. *epoch*: the work is the same, and the files in its prompt have not changed. *rewound*:
+    the files were not rewound. *ambiguous*: the latest conversation is surely this one. *claim*:
+    nobody else uses it. *age*: it is not too old. *health*: the agent has not rejected it.
+    """
 
     SWITCH = "switch"
     RECORD = "record"
