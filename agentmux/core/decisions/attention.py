@@ -100,7 +100,7 @@ def attention(
     # An agent without its prompt waits for the user, like one that asks something.
     asks = {**statuses, **dict.fromkeys(unsent, WAITING)}
     notices = tuple(_notices(state, asks, troubled=troubled))
-    # Two statuses mean PARKED: the seats say which.
+    # Two statuses have the occasion PARKED; `_of_seats` finds out which one applies.
     wanted = {each.on for each in notices} - {Occasion.PARKED}
     seen = {status for status, row in STATUS_TABLE.items() if row.occasion in wanted}
     return Attention(

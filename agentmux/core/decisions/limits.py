@@ -61,7 +61,7 @@ def says_later(parked: Parked, said: str, reset: datetime | None, *, now: dateti
 
 
 def is_parked(state: SessionState, seat: str) -> bool:
-    """Whether ``seat`` waits for the end of a usage limit and has not been woken yet."""
+    """Whether the seat named ``seat`` waits for the end of a usage limit and was not woken yet."""
     parked = state.parked.get(seat)
     return parked is not None and not parked.woken
 

@@ -1,4 +1,4 @@
-"""Which seats a person can act on now, for each kind of action; pure."""
+"""Which seats the user can act on now, for each kind of action; pure."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftBranch:
-    """A situation where HEAD is not on the session's branch in the place where the session works.
+    """The situation that HEAD, where a session works, is not on the session's branch.
 
     Attributes:
         branch: The session's branch; None if it has none.
@@ -208,7 +208,10 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 
 def commit_first(worktree: str) -> tuple[str, ...]:
-    """Return the hint to commit the changes in a session's worktree that prevent a merge."""
+    """Return a hint with the command that commits the changes in the worktree at ``worktree``.
+
+    Use it if uncommitted changes prevent a merge there.
+    """
     place, message = shlex.quote(worktree), shlex.quote("Work in progress")
     return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)
 
@@ -234,13 +237,13 @@ def _way_along(left: LeftBranch) -> str:
     """Return the commands that add HEAD's commits to the session's branch and switch to it."""
     if not left.branch:
         return f"{left.git} switch --detach"
-    # Only a fast-forward; it does not touch a file.
+    # This fetch only fast-forwards the branch; it changes no files.
     forward = f"{left.git} fetch -q . HEAD:{shlex.quote(f'refs/heads/{left.branch}')}"
     along = f"{forward} && {git_commands.switch(left.branch, git=left.git)}"
     if not left.is_behind:
         return along
-    # HEAD stays at its own commits: were it on the branch when the merge fails, an approval would
-    # deliver the branch without them.
+    # Merge while HEAD is still at its own commits. If HEAD were on the branch and the merge failed,
+    # an approval would deliver the branch without those commits.
     joined = git_commands.merge(left.branch, git=left.git, is_related=left.is_related)
     return joined if left.worktree else f"{joined} && {along}"
 
