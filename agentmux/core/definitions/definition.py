@@ -24,6 +24,9 @@ the digests of its prompts and schemas. No prompt or schema can have this name.
 class Kind(StrEnum):
     """The kinds of phases; the code of a kind determines what happens in its phases.
 
+    *document*: an agent writes files. *plan*: an agent writes the plan. *work*: the plan is carried
+    out. *check*: commands check the work. *review*: reviewers judge the work. *fix*: an agent fixes
+    what a check or review has found. *complete*: the result is summarised for the user's decision.
     docs/decisions/0014 says why the kinds are code and not data.
     """
 

@@ -211,7 +211,7 @@ def _different(phases: Phases, _: int) -> Placed:
             what = f"two phases have the name {as_code(name)}, the first in line {names[name].line}"
             yield each.at("phase"), what
         names.setdefault(name, each)
-        if each.kind is Kind.FIX or not folder:  # only a fix shares
+        if each.kind is Kind.FIX or not folder:  # only a fix may share
             continue
         if folder in folders and names[name] is each:
             first = folders[folder].phase.phase
@@ -221,7 +221,7 @@ def _different(phases: Phases, _: int) -> Placed:
 
 def _ends(phases: Phases, line: int) -> Placed:
     if any(each.kind is None for each in phases):
-        return  # it may be the one that is missing
+        return  # the phase with the invalid kind may be the `complete` one
     completes = [each for each in phases if each.kind is Kind.COMPLETE]
     if not completes and phases:
         yield line, "no phase is of the kind `complete`"
