@@ -22,7 +22,10 @@ def plan_md(plan: Plan) -> str:
 
 
 def subplan_md(plan: Plan, index: int) -> str:
-    """Return the page about one sub-plan, for its coder; the index must exist."""
+    """Return the Markdown page about the sub-plan with this index, for its coder.
+
+    The sub-plan must exist.
+    """
     subplan = plan.subplan(index)
     sections = (
         ("Scope", subplan.scope),
@@ -39,7 +42,10 @@ def subplan_md(plan: Plan, index: int) -> str:
 
 
 def tasks_md(plan: Plan, index: int) -> str:
-    """Return the page with the tasks of one sub-plan as a check list; the index must exist."""
+    """Return the Markdown page with the tasks of the sub-plan with this index, as a check list.
+
+    The sub-plan must exist.
+    """
     subplan = plan.subplan(index)
     tasks = [f"- [ ] {hanging(task)}" for task in subplan.tasks]
     return "\n".join([f"# Tasks of sub-plan {index}: {subplan.title}", "", *tasks]) + "\n"

@@ -135,7 +135,8 @@ def review_file(role: str) -> str:
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
     """Return the possible names of a reviewer's file; the first one that exists counts.
 
-    ``alone`` says whether the reviewer is the only nominated one.
+    ``alone`` says whether ``role`` is the only nominated reviewer; then ``review.yaml`` is also
+    possible.
     """
     names = dict.fromkeys((review_file(role), f"review_{full(role)}.yaml"))
     return (*names, "review.yaml") if alone else tuple(names)
