@@ -16,7 +16,12 @@ from agentmux.core.names.status_labels import SessionStatus
 
 
 class FleetStatus(StrEnum):
-    """The status of a feature of the fleet."""
+    """The status of a feature of the fleet.
+
+    *queued*: no host runs it yet. *running*: a worker runs its session. *waiting*: its session
+    needs a person. *parked*: it waits for the end of a usage limit. *done*, *failed*: its session
+    has ended so. *moved*: its session was exported to another host.
+    """
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -86,7 +91,7 @@ _BOOKKEEPING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a drive ends.
+    """How a drive (a period in which a worker runs the session of a feature) ends.
 
     Attributes:
         status: The feature's new status; with ``running``, another drive begins at once.
@@ -124,5 +129,8 @@ def progress(kinds: Iterable[str]) -> int:
 
 
 def is_dead(drives: int) -> bool:
-    """Return whether a feature is a dead letter after ``drives`` drives without progress."""
+    """Return whether a feature is a dead letter: failed, and not tried again automatically.
+
+    ``drives`` is how many times in a row a worker has run its session without progress.
+    """
     return drives >= DEAD_AFTER
