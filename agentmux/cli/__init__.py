@@ -1,1 +1,1 @@
-"""The ``agentmux`` command line: it parses arguments and prints text or JSON."""
+"""The ``agentmux`` command line: parses arguments, calls operations, and prints text or JSON."""

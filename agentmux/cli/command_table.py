@@ -67,14 +67,17 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "version": "version:show_version",
     },
 }
-"""The groups of the help, and the commands of each: ``module:name``, a module of `cli.commands` and
-in it the command's function or a `typer.Typer` with subcommands."""
+"""The commands, by the group under which the help lists them and by name.
+
+Each value is ``module:name``: a module of `cli.commands`, and in it the command's function or a
+`typer.Typer` with subcommands.
+"""
 
 _COMMANDS: Final = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 class _Commands(TyperGroup):
-    """The group of all commands; imports the module of a command only when that command is used."""
+    """All commands, as a click group that imports a command's module when the command is used."""
 
     @override
     def list_commands(
@@ -90,9 +93,9 @@ class _Commands(TyperGroup):
         ctx: Context,
         cmd_name: str,
     ) -> Command | None:
-        """Return the click command ``cmd_name``.
+        """Return the click command ``cmd_name``; None if it is unknown.
 
-        If the name is unknown, load all commands, so that typer can suggest one, and return None.
+        If the name is unknown, all commands are loaded, so that typer can suggest one.
         """
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:
             self.commands.setdefault(name, _load_command(name))
@@ -125,7 +128,10 @@ class _Start(TyperCommand):
 
 
 class _Diff(TyperCommand):
-    """Reads words after ``--`` as paths; without this the first could be the session's name."""
+    """The command ``diff``; reads all words after ``--`` as paths.
+
+    Otherwise typer would take the first of them for the session's name.
+    """
 
     @override
     def parse_args(
@@ -133,7 +139,7 @@ class _Diff(TyperCommand):
         ctx: Context,
         args: list[str],
     ) -> list[str]:
-        """Parse; read each word after ``--`` as ``--path``."""
+        """Parse ``args``; read each word after ``--`` as a value of ``--path``."""
         end = args.index("--") if "--" in args else len(args)
         paths = [f"--path={word}" for word in args[end + 1 :]]
         return super().parse_args(ctx, args[:end] + paths)

@@ -202,4 +202,4 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "version": (("agentmux version", "the same as agentmux --version"),),
 }
-"""For each command (empty for the program itself): command lines, each with what it is for."""
+"""Command lines with their descriptions, by command; the program itself has the key ``""``."""

@@ -1,4 +1,7 @@
-"""The global options of a command line, and the objects that commands build from them."""
+"""The global options of a command line, and the objects that commands build from them.
+
+The current directory and the kind of terminal are read here, too.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,17 @@ _VERBOSE: Final = ("-v", "--verbose")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The global options of one command line, and what its terminal can do.
+    """The global options of a command line, and the abilities of its terminal.
 
     Attributes:
         environ: Environment of this process.
         given: Value of ``--project``; None without this option.
         config: Value of ``--config``, as an absolute path; None without this option.
         verbose: Whether to show the log, and tracebacks of bugs.
-        interactive: Whether a person can be asked: stdin and stderr are terminals.
+        interactive: Whether a person can be asked, because stdin and stderr are terminals.
         on_screen: Whether stdout is a terminal.
-        slow: Tells the user that a program takes long, from another thread; None: nobody is told.
+        slow: Called in another thread, with a sentence, if a program takes long; None tells the
+            user nothing.
     """
 
     environ: Mapping[str, str]
@@ -45,20 +49,21 @@ class Face:
     slow: Callable[[str], object] | None = None
 
     def place(self) -> Path:
-        """Return what `project` returns, or the directory that it refuses.
+        """Return the project's directory, even if it is ``/`` or the home directory.
 
-        For commands that are about the user or the machine.
+        Unlike `project`, this never refuses a directory. It is for commands that concern the user
+        or the machine rather than a project.
         """
         return machine.project_of(self.here(), self.environ)
 
     def project(self) -> Path:
-        """Return the project's directory, absolute and without symbolic links.
+        """Return the directory of the project, absolute and without symbolic links.
 
-        The directory of ``--project``, else the current directory, belongs to that project.
+        It is the project that contains the directory of ``--project``, else the current directory.
 
         Raises:
-            ConfigError: It would be ``/`` or the home directory, and neither ``--project`` nor the
-                session in which this command is run says so.
+            ConfigError: The project would be ``/`` or the home directory, although ``--project`` is
+                not given and this process does not run in a session there.
         """
         folder = self.known_project()
         if folder is None:
@@ -66,7 +71,7 @@ class Face:
         return folder
 
     def known_project(self) -> Path | None:
-        """Return what `project` returns; None where it raises `ConfigError`."""
+        """Return what `project` returns; None in the cases in which it raises `ConfigError`."""
         place = self.place()
         if self.given or not machine.holds_all(place, self.environ):
             return place
@@ -77,9 +82,10 @@ class Face:
         return Path(self.given) if self.given else cwd()
 
     def elsewhere(self) -> Path | None:
-        """Return the project of ``--project`` if the current directory belongs to another one.
+        """Return the project of ``--project`` if the current directory is not in that project.
 
-        None if it belongs to this one, or without ``--project``; and if its directory is refused.
+        None without ``--project``, if the current directory is in that project, or if the directory
+        of ``--project`` cannot be entered.
         """
         if not self.given:
             return None
@@ -92,20 +98,26 @@ class Face:
         return project  # the current directory is gone
 
     def site(self, project: Path | None = None) -> Site:
-        """Return a `Site`: what a command needs to look at the sessions of a project.
+        """Build a `Site`, which has everything a command needs to look at a project's sessions.
 
         Args:
-            project: Directory of the project; None: the one that `project` returns.
+            project: Directory of the project; None means the one that `project` returns.
+
+        Raises:
+            ConfigError: `project` raises it.
         """
         return build.site(project or self.project(), config=self.config, environ=self.environ)
 
     def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
-        """Return a `World`: what a command needs to work on a project, such as settings and git.
+        """Build a `World`, which has everything a command needs to work on a project.
 
         Args:
-            project: Directory of the project; None: the one that `project` returns.
-            read_only: Write no file through this world, not even a cache; and say nothing if git
-                takes long.
+            project: Directory of the project; None means the one that `project` returns.
+            read_only: Whether the world writes no files, not even a cache. The user is then not
+                told if git takes long.
+
+        Raises:
+            ConfigError: `project` raises it, or the configuration is invalid.
         """
         return build.world(
             project or self.project(),
@@ -117,19 +129,23 @@ class Face:
 
     @property
     def opens_desk(self) -> bool:
-        """Whether a person is at a terminal that can show a full screen."""
+        """Whether ``agentmux`` without a command opens the desk.
+
+        It does if a person can be asked, and stdout is a terminal that can show a full screen.
+        """
         return self.interactive and self.on_screen and self.environ.get("TERM", "dumb") != "dumb"
 
     @property
     def colours(self) -> bool:
-        """Whether stdout may get colours, as `shows_colours` says."""
+        """Whether to write colours to stdout, according to `shows_colours`."""
         return shows_colours(self.environ, on_terminal=self.on_screen)
 
     def own_session(self) -> Path | None:
-        """Return the directory of the session in which this command is run; None outside a session.
+        """Return the directory of the session in which this command runs; None outside a session.
 
-        It is the session whose directory contains the current directory (if ``--project`` was not
-        given), else the session whose pane this process runs in, if it belongs to the project.
+        Without ``--project``, this is the session whose directory or own worktree contains the
+        current directory. Otherwise, it is the session in whose pane this process runs, if that
+        session belongs to the project.
         """
         inside = f"/{layout.SESSIONS_DIR}/"
         here = "" if self.given else f"{cwd()}/"
@@ -143,7 +159,7 @@ class Face:
         return Path(named) if self._is_of_pane(self.place()) else None
 
     def _is_of_pane(self, project: Path) -> bool:
-        """Whether ``project`` is that of the session in whose pane this process runs."""
+        """Whether this process runs in a pane of a session of ``project``."""
         named = self.environ.get("AGENTMUX_SESSION_DIR", "")
         return bool(named) and Path(named).parent == project / layout.SESSIONS_DIR
 
@@ -173,9 +189,14 @@ def absolute(path: Path) -> Path:
 
 
 def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:
-    """Return a `Face` with the global options in ``argv``, and ``argv`` without these options.
+    """Parse the global options of a command line, which may be anywhere before ``--``.
 
-    Global options may be anywhere before ``--``.
+    Args:
+        argv: The words after ``agentmux``.
+        environ: Environment of this process.
+
+    Returns:
+        A `Face` with the options, and the words that are left.
 
     Raises:
         UsageError: A global option has no value.
@@ -216,5 +237,5 @@ def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
 
 
 def monotonic() -> float:
-    """Return the seconds of a clock that never goes back, to measure durations."""
+    """Return the time, in seconds, of a clock that never goes back; for measuring durations."""
     return time.monotonic()

@@ -27,14 +27,14 @@ from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _JSON: Final = {"--json"}
-"""With no other word than this, the program says where the project stands."""
+"""A command line with no other words prints the summary of the project (`fast.standing`)."""
 
 _QUICK: Final = {"--all", "--json"}
-"""With no other options than these, ``list`` is run without importing typer."""
+"""``list`` with no other options than these is run without importing typer."""
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run one command line; return its exit code. Errors are printed, not raised.
+    """Run one command line, and return its exit code; errors are printed, not raised.
 
     Args:
         argv: The arguments, without the program's name.
@@ -77,7 +77,10 @@ def _run(face: Face, argv: Sequence[str]) -> int:
 
 
 def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
-    """Return what runs a command line: typer, or without it what is often wanted."""
+    """Return the function that runs a command line.
+
+    Help, ``list`` and the command line without a command are run without importing typer.
+    """
     if "-h" in argv or "--help" in argv or argv[:1] == ["help"]:
         from agentmux.cli.fast import help as fast
 
@@ -137,7 +140,7 @@ _TEXTS: Final = ("start", "request-changes", "tell", "fleet submit", "fleet requ
 
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
-    """Turn an error of typer into a `UsageError`: in lower case, with ``--help`` as a hint."""
+    """Turn an error of typer into a `UsageError`, in lower case and with hints."""
     unknown = _explain_unknown(error, argv)
     if unknown is not None:
         return unknown
@@ -154,7 +157,10 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 
 def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
-    """Return the error for a command or a choice that typer does not know; None for others."""
+    """Return the error for an unknown command or an unknown value of an option.
+
+    None if ``error`` is about something else.
+    """
     from agentmux.cli.fast import commands
     from agentmux.cli.fast import help as help_pages
 
@@ -173,7 +179,7 @@ def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None
 
 
 def _suggest_quotes(command: str) -> tuple[str, ...]:
-    """Return a hint for who has typed a text as several words; empty if the command takes none."""
+    """Return a hint to put a text into quotes; empty if the command takes no text."""
     if command not in _TEXTS:
         return ()
     return (f'put a text of several words in quotes: agentmux {command} "…"',)

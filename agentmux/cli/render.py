@@ -1,4 +1,4 @@
-"""Prints results as text or JSON; no other module of the commands writes to stdout."""
+"""Prints results and messages; no other module of the commands writes to stdout."""
 
 from __future__ import annotations
 
@@ -28,9 +28,13 @@ _located_by: ContextVar[Callable[[str], str]] = ContextVar("located_by", default
 
 
 def locate_commands(locate: Callable[[str], str]) -> None:
-    """Have ``locate`` complete the commands in all later messages; `str` leaves them as they are.
+    """Set the function through which all later messages pass before they are printed.
 
-    It is for who reads the messages in a directory that does not belong to the project.
+    It adds ``--project`` to the commands in a message, if the user's current directory does not
+    belong to the project.
+
+    Args:
+        locate: Returns the changed message; `str` leaves messages unchanged.
     """
     _located_by.set(locate)
 
@@ -40,37 +44,51 @@ def _locate(text: str) -> str:
 
 
 def out(text: str, *, verbatim: bool = False) -> None:
-    """Write a line to stdout.
+    """Write text to stdout, followed by a newline.
 
     Args:
-        text: The line, or several.
-        verbatim: Whether it is no message of ours, so that commands in it stay as they are.
+        text: One or more lines.
+        verbatim: Whether commands in the text stay unchanged, because it is no message of ours; see
+            `locate_commands`.
+
+    Raises:
+        DataError: Stdout cannot be written.
+        BrokenPipeError: The reader of stdout has closed the pipe.
     """
     with _answering():
         sys.stdout.write(f"{printable(text if verbatim else _locate(text))}\n")
 
 
 def screen(rows: Iterable[str]) -> None:
-    """Write lines of a saved screen to stdout, unchanged.
+    """Write the lines of a captured screen to stdout, unchanged.
 
     Args:
         rows: Lines from `captured_screen`, which contain only text and colour sequences.
+
+    Raises:
+        DataError: Stdout cannot be written.
+        BrokenPipeError: The reader of stdout has closed the pipe.
     """
     with _answering():
         sys.stdout.write("".join(f"{row}\n" for row in rows))
 
 
 def flush() -> None:
-    """Flush stdout."""
+    """Flush stdout.
+
+    Raises:
+        DataError: Stdout cannot be written.
+        BrokenPipeError: The reader of stdout has closed the pipe.
+    """
     with _answering():
         sys.stdout.flush()
 
 
 @contextmanager
 def _answering() -> Iterator[None]:
-    """Raise a `DataError` if a write to stdout fails in the block.
+    """Turn an `OSError` of a write to stdout in the block into a `DataError`.
 
-    A closed pipe raises `BrokenPipeError` as usual.
+    `BrokenPipeError`, which a closed pipe raises, is not changed.
     """
     try:
         yield
@@ -81,7 +99,7 @@ def _answering() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Write a line to stderr, for people; a failed write is ignored."""
+    """Write a message for the user to stderr, in one line; a failed write is ignored."""
     _write_note(_locate(text))
 
 
@@ -91,14 +109,14 @@ def _write_note(line: str) -> None:
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
-    """Write an error to stderr, with one line for each hint."""
+    """Write an error message to stderr, followed by one line for each hint."""
     _write_note(f"{paint_text('error:', Colour.RED, colours=_colours_errors())} {_locate(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
-    """Write to stderr what to do, in one line."""
+    """Write a hint to stderr, in one line."""
     _write_note(f"{paint_text('hint:', Colour.YELLOW, colours=_colours_errors())} {_locate(text)}")
 
 
@@ -108,7 +126,7 @@ def _colours_errors() -> bool:
 
 
 def error(found: AgentmuxError) -> int:
-    """Write an error to stderr with its hints and, if a submission was refused, the broken rules.
+    """Write an error and its hints to stderr; of a refused signal, also the broken rules.
 
     Returns:
         The exit code of the error.
@@ -120,9 +138,13 @@ def error(found: AgentmuxError) -> int:
 
 
 def as_json(answer: Mapping[str, object]) -> None:
-    """Write one JSON object to stdout, in ASCII, which every terminal and pipe can carry.
+    """Write one JSON object to stdout, in ASCII, so that every terminal and pipe can carry it.
 
-    The object is indented on a terminal only, because indenting doubles the time of a long list.
+    It is indented only on a terminal, because indenting doubles the time for a long list.
+
+    Raises:
+        DataError: Stdout cannot be written.
+        BrokenPipeError: The reader of stdout has closed the pipe.
     """
     indent = 2 if sys.stdout.isatty() else None
     with _answering():
@@ -135,14 +157,14 @@ def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
 
 
 def show_problems(problems: Sequence[SessionProblem]) -> None:
-    """Write problems to stderr: for each one the name of its session, its message and its hints."""
+    """Write problems to stderr, each with the name of its session, its message and its hints."""
     for problem in problems:
         name = f"{problem.session}: " if problem.session else ""
         failure(f"{name}{problem.message}", problem.hints)
 
 
 def printable(text: str) -> str:
-    """Return ``text`` as `visible` does, with the colours that `paint` adds."""
+    """Return ``text`` as `visible` does, but keep the colour sequences that `paint` adds."""
     if text.isascii() and text.isprintable():
         return text
     parts = _COLOURS.split(text)
@@ -151,12 +173,12 @@ def printable(text: str) -> str:
 
 
 def paint(word: str, *, colours: bool, shown: str = "") -> str:
-    """Return a text in the colour of a status.
+    """Return a text in the colour that belongs to a status.
 
     Args:
         word: The status.
-        colours: Whether to colour; otherwise the text is returned as it is.
-        shown: The text; empty: ``word`` itself.
+        colours: Whether to add the colour; otherwise the text is returned unchanged.
+        shown: The text; if it is empty, the text is ``word``.
     """
     return paint_text(shown or word, status_colour(word), colours=colours)
 
@@ -168,7 +190,7 @@ def table(
 
     Args:
         rows: The cells of each row; all rows have the same number of cells.
-        colours: The colours of cells by row and column, counted from 0; None for no colours.
+        colours: The colours of cells, by row and column, counted from 0; None adds no colours.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     cell_colours = colours or {}

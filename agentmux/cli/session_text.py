@@ -1,4 +1,4 @@
-"""Turns sessions, as views or plans, into the lines that commands print."""
+"""Formats sessions as the lines of text that `list`, `status` and `logs` print."""
 
 from __future__ import annotations
 
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
 
 def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: bool) -> list[str]:
-    """Return the lines of ``agentmux list``; with branches, if a session has its own worktree.
+    """Return the lines of ``agentmux list``: a heading, and one line for each session.
+
+    There is a column of branches if at least one session has its own worktree.
 
     Args:
         listed: The sessions.
-        cols: Width of the terminal, into which titles are cut to fit; None if unknown.
+        cols: Width of the terminal, to which the lines are cut; None cuts nothing.
         colours: Whether to colour the statuses.
     """
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
@@ -65,19 +67,19 @@ def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: boo
 
 _BRANCH: Final = 4
 _CUT: Final = ((_BRANCH, 10), (1, 12))
-"""The columns of a list that may be cut, in this order, and the cells that stay of each.
+"""The columns that may be cut, in this order, each with its least width in cells.
 
-First the branch, which looks like the session's name; then the phase. Names are not cut, since
-commands take them, but they are the shortest ones that commands take where the others do not fit.
+The branch is cut first, because it resembles the session's name, then the phase. Names are never
+cut, because they are typed in commands; if they do not fit, the shortest unique names are shown.
 """
 
 
 _TITLE: Final = 14
-"""The cells for the beginning of the feature, with the space before it."""
+"""The least width, in cells, for the beginning of the feature and the space before it."""
 
 
 def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
-    """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
+    """Return the rows with columns cut so that they fit into ``cols`` cells, as far as possible."""
     table = list(rows)
     for column, least in _CUT:
         over = _over(table, cols)
@@ -93,24 +95,27 @@ def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...
 
 
 def _over(rows: Sequence[tuple[str, ...]], cols: int) -> int:
-    """Return by how many cells the rows and the beginnings of titles are too wide."""
+    """Return by how many cells the rows, with the beginnings of titles, are too wide."""
     return max(map(width, render.table(rows))) + _TITLE - cols
 
 
 def _cut_cell(text: str, cells: int, column: int) -> str:
-    """Return what stays of a cell: of a branch its end, since the beginnings are the same."""
+    """Return a cell cut to ``cells`` cells; of a branch, the end is kept.
+
+    The beginnings of all branches are the same.
+    """
     return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
 
 
 def status_lines(
     view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way, *, colours: bool
 ) -> list[str]:
-    """Return what ``agentmux status`` prints for one session, as lines.
+    """Return the lines that ``agentmux status`` prints for one session.
 
     Args:
         view: The session.
-        ways: Returns how to take a kept result further, after what to know before. Called only if
-            the result is on a branch of its own and nowhere else.
+        ways: Returns warnings about a kept result and, last, the command to get it. It is called
+            only if the result is on a branch of its own and was not delivered elsewhere.
         colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=label(view))
@@ -154,7 +159,7 @@ def status_lines(
 
 
 def _places(view: SessionView) -> Iterator[str]:
-    """Yield where the session's issue is, where it works, and where its result goes."""
+    """Yield the lines about the session's issue, branch, worktree and request."""
     if view.issue:
         yield f"  issue         #{view.issue.get('number')} {view.issue.get('url')}"
     if view.worktree:
@@ -168,7 +173,7 @@ def _places(view: SessionView) -> Iterator[str]:
 
 
 def _began(view: SessionView) -> str:
-    """Return what the session's own branch began on, in words; empty where unknown."""
+    """Return the commit from which the session's branch was created, in words; empty if unknown."""
     base = view.base or {}
     commit, branch = str(base.get("commit") or "")[:12], base.get("branch")
     if not commit:
@@ -217,9 +222,9 @@ def _resets(seat: SeatView) -> str:
 
 
 def log_line(raw: str) -> str:
-    """Turn one line of ``orchestrator.log``, which is JSON, into text for people.
+    """Return a line of ``orchestrator.log``, which is JSON, as text for people.
 
-    A line that is not JSON is returned unchanged.
+    A line that is not a JSON object is returned unchanged.
     """
     try:
         fields = json.loads(raw)
