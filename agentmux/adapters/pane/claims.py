@@ -1,7 +1,7 @@
-"""Claims: which launch on this host uses which conversation.
+"""Claims: kernel locks that say which launch on this host uses which agent's conversation.
 
-The wrapper of a launch locks one file for each conversation that it uses, its claim file. Only the
-lock counts; who holds it is found out for messages only.
+The wrapper of a launch locks one claim file for each conversation that it uses. Only the lock
+counts; its holder is looked up only for messages.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _LOCKS: Final = Path("/proc/locks")
 class ClaimFolder:
     """The folder with the claim files, ``$XDG_STATE_HOME/agentmux/claims``.
 
-    It is made when it is first written to.
+    The folder is created at the first write.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def require_writable(self) -> None:
-        """Check that claim files could be made in the folder; this creates nothing.
+        """Check that claim files can be created in the folder; this creates nothing.
 
         Raises:
             DataError: The folder cannot be written, so no agent could be launched.
@@ -64,7 +64,7 @@ class ClaimFolder:
         return () if data is None else tuple(data.decode(errors="replace").split())
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Record whose conversation the program may resume as "the latest" in ``cwd``.
+        """Record whose conversation the program may resume as the "latest" one in ``cwd``.
 
         ``owners`` are the ids of the launches that run there now, and of their conversations; they
         replace an earlier record.

@@ -1,10 +1,10 @@
-"""Type a text into an agent's pane, with proof that it arrived.
+"""Types a text into an agent's pane and proves that it arrived.
 
 The composer is the agent's input field. The rules: a text is typed only if the composer is
-recognised on the screen now, or a person has agreed to type blind; nothing is typed over a person's
+recognised on the screen, or a person has agreed to type blind; nothing is typed over a person's
 draft or into a dialog; a text is typed only once; Enter is pressed only after the text was seen in
-the composer; the text counts as submitted only if the composer is empty afterwards. Programs that
-do not check this report messages as sent which never arrive, or answer questions with them.
+the composer; the text counts as submitted only if the composer is empty afterwards. Programs
+without these checks report messages as sent that never arrive, or that answer questions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TAIL: Final = 40
 
 _POLL_S: Final = 0.04
 _STILL_THERE_S: Final = 0.4
-"""If a text is still in the composer after this time, Enter is pressed once more."""
+"""Seconds after which Enter is pressed once more if the text is still in the composer."""
 
 _CONTROLS = re.compile(
     r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
@@ -51,25 +51,25 @@ _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
 of them."""
 
 _ERASE_S: Final = 2.0
-"""The longest time to remove our own text from the input field again."""
+"""The maximum time, in seconds, to remove our own text from the input field."""
 
 
 def clean(text: str) -> str:
     """Return ``text`` without control characters that would end the paste or act on the terminal.
 
-    So are characters that are not seen, or that turn the direction of a text. Tabs and newlines
-    stay; blanks at both ends are removed.
+    Invisible characters and those that change the text direction are removed, too. Tabs and
+    newlines stay; blanks at both ends are removed.
     """
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def blank_placeholder(ansi: str) -> str:
-    """Return the plain text of a screen, with blanks instead of the placeholder in the composer.
+    """Return the plain text of a screen, with the composer's placeholder replaced by blanks.
 
-    An agent shows a placeholder, a suggestion that nobody typed, in dim text; it must not count as
-    a draft. One inverse character before dim text belongs to it, since some agents draw their
-    cursor so. qwen draws its placeholder in a colour, from its underlined cursor to the end of the
-    row. The rules around an input field stay, though pi dims them.
+    A placeholder is a suggestion that nobody typed, shown in dim text; it must not count as a
+    draft. An inverse character before dim text belongs to the placeholder, because some agents draw
+    their cursor so. qwen draws its placeholder in a colour, from its underlined cursor to the end
+    of the row. The horizontal rules around an input field stay, although pi dims them.
     """
     cells: list[str] = []
     marks: list[str] = []
@@ -89,7 +89,10 @@ def blank_placeholder(ansi: str) -> str:
 
 
 def _mark(style: Style) -> str:
-    """Return a letter for dim, inverse, underlined or coloured text; else a blank."""
+    """Return the letter of a style: d(im), i(nverse), u(nderlined), c(oloured).
+
+    A blank for others.
+    """
     if style.dim:
         return "d"
     if 7 in style.marks:
@@ -99,12 +102,13 @@ def _mark(style: Style) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composer:
-    """The input field of an agent, as it is on one screen.
+    """An agent's input field, as read from one screen capture.
 
     Attributes:
-        draft: The text in it, without a placeholder.
-        body: All text from its start to the end of the screen, without blanks and borders.
-        above: All text before it, without blanks and borders.
+        draft: The text typed into the field; a placeholder does not count.
+        body: All text from the start of the field to the end of the screen, without blanks and
+            borders.
+        above: All text above the field, without blanks and borders.
     """
 
     draft: str
@@ -115,8 +119,8 @@ class Composer:
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     """Find the agent's input field on a screen; None if the screen does not show it.
 
-    The field begins after the last match of the agent's ``ready`` pattern; an agent without such a
-    pattern shows none. Where texts are typed ``blind``, the field is taken to be at the cursor:
+    The field begins after the last match of the agent's ``ready`` pattern; without such a pattern,
+    the result is None. If texts are typed ``blind``, the field is assumed to be at the cursor:
     ``body`` is then the text of up to ten rows that end with the cursor's row (empty if the row is
     blank before the cursor), and ``draft`` and ``above`` are empty.
     """
@@ -154,13 +158,13 @@ def _draft(text: str) -> str:
 def _squeeze(text: str) -> str:
     """Return ``text`` without blanks, borders and characters without width.
 
-    So texts can be compared although agents wrap them anywhere.
+    Texts can then be compared although agents wrap them at any place.
     """
     return re.sub(rf"[\s{_BORDERS}{_NO_WIDTH}]", "", text)
 
 
 class _Typing:
-    """One delivery of a text to a pane, with all that was seen and done so far."""
+    """One delivery of a text to a pane, and what was seen and done in it so far."""
 
     def __init__(  # noqa: PLR0913 (what `deliver` was given)
         self,
@@ -211,7 +215,7 @@ class _Typing:
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
-        """Return whether the composer has our text, or an agent's marker for a pasted text."""
+        """Return whether the composer contains our text, or the agent's mark of a pasted text."""
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
 
     def holds_tail(self, composer: Composer) -> bool:
@@ -225,13 +229,19 @@ class _Typing:
         self.has_hands = True
 
     def free_hands(self) -> None:
-        """Let somebody else press keys in the pane; a call without the lock does nothing."""
+        """Release the lock, so that others may press keys in the pane.
+
+        Do nothing without the lock.
+        """
         if self.has_hands:
             self.has_hands = False
             self.hands.release()
 
     async def rest(self, *, free: bool) -> None:
-        """Wait until it is time for the next look; if ``free``, keys may be pressed meanwhile."""
+        """Wait until the next look at the screen.
+
+        With ``free``, others may press keys meanwhile.
+        """
         if free:
             self.free_hands()
         await self.pause(_POLL_S)
@@ -265,8 +275,8 @@ class _Typing:
     async def wait_for_room(self) -> TypingResult | None:
         """Wait until two screens in a row show an empty composer, and return None.
 
-        With ``once``, a composer that has our text already will do. If the text must not be typed,
-        or the time is up, return the result; nothing has been typed then.
+        With ``once``, a composer that already contains our text is accepted, too. If the text must
+        not be typed, or the time is up, return the result of the delivery: nothing was typed.
         """
         last: tuple[DeliveryResult | None, str] | None = None
         while True:
@@ -289,14 +299,14 @@ class _Typing:
             await self.rest(free=ruling[1] == NO_FIELD)
 
     def count_above(self, screen: Screen) -> None:
-        """Remember how often the text is above the input field before it is typed."""
+        """Record how often the text occurs above the input field before it is typed."""
         composer = find_composer(screen, self.spec)
         self.above_before = composer.above.count(self.tail) if composer is not None else 0
 
     def is_above(self, composer: Composer) -> bool:
-        """Return whether the text has come into the transcript since it was typed.
+        """Return whether the text has appeared in the transcript since it was typed.
 
-        A short one counts only if it is there more often than before.
+        A short text counts only if it occurs more often than before.
         """
         return composer.above.count(self.tail) > (0 if self.is_long else self.above_before)
 
@@ -304,8 +314,8 @@ class _Typing:
         """Judge by the screen whether the text may be typed now.
 
         Returns:
-            A result that ends the delivery, or None; and the reason, empty if typing is safe. For
-            example, a dialog or a draft ends it, while a missing composer may still appear.
+            A result that ends the delivery, or None; and the reason, empty if typing is safe. A
+            dialog or a draft ends it, for example, while a missing composer may still appear.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:
@@ -337,7 +347,7 @@ class _Typing:
     async def see_text(self) -> TypingResult | None:
         """Wait until the composer shows the pasted text, and return None.
 
-        If it is not seen in time, or the pane ends, return the result.
+        If it is not seen in time, or the pane ends, return the result of the delivery.
         """
         while True:
             screen = self.look()
@@ -377,10 +387,10 @@ class _Typing:
     def press_again(self, *, holds: bool) -> None:
         """Press Enter once more if the text has stayed in the input field for `_STILL_THERE_S`.
 
-        The caller looks at the screen again and again, and says each time by ``holds`` whether
-        the input field has the text. Enter is pressed at most once here, and only if the screen of
-        the agent would show that it works: else a text that stands there may have been taken, and
-        Enter would answer the agent's next question.
+        The caller calls this after every look at the screen; ``holds`` says whether the input field
+        contains the text. Enter is pressed at most once here, and only for agents whose screen
+        shows when they are working: another agent may already have accepted the text, and Enter
+        would answer its next question.
         """
         if not holds or self.spec.busy is None:
             self.held_since = None
@@ -421,10 +431,11 @@ class _Typing:
         return _report(DeliveryResult.TYPED_NOT_SUBMITTED, evidence)
 
     async def erase(self) -> bool:
-        """Remove our own text from the input field, and return whether the field is empty then.
+        """Remove our own text from the input field; return whether the field is empty afterwards.
 
-        Nothing is removed unless the field has our text and nothing else. The text of an agent
-        whose screen would not show that it works may have been taken: it is not removed either.
+        Nothing is removed unless the field contains our text and nothing else. Nor is text removed
+        if the agent's screen does not show when it is working, because the agent may already have
+        accepted the text.
         """
         if self.spec.busy is None or self.spec.blind:
             return False
@@ -447,7 +458,7 @@ class _Typing:
 
 
 def _gone_from(spec: AgentSpec) -> TypingResult:
-    """Return what it means that the text is not where it was typed, and the agent shows no work."""
+    """Return the result for a text that has left the composer of an agent that shows no work."""
     if spec.blind:
         return _report(DeliveryResult.UNKNOWN, "it was typed; nothing on the screen can prove more")
     return _report(DeliveryResult.SUBMITTED, "the text has left the composer")
@@ -477,9 +488,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 ) -> TypingResult:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    This never presses Escape and never types the text twice. A text that stays in the input field
-    is removed again if nothing else is there, unless it is to be typed only ``once``. For one pane,
-    do not start a second call before the first has returned.
+    It never presses Escape and never types the text twice. A text that stays in the input field
+    is removed again if the field contains nothing else and ``once`` is false. Do not start a second
+    call for the same pane before the first has returned.
 
     Args:
         panes: The session's panes.
@@ -487,11 +498,12 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         text: The text to type; control characters are removed, newlines stay.
         spec: The agent in the pane.
         deadline_s: The time limit for the whole delivery.
-        once: True says that no other text is like this one. If the text is on the screen already,
-            another process has begun to deliver it, and this call only does the rest: press Enter
-            if the text is in the composer, else nothing.
+        once: Whether this text is unique and must be typed only once. If it is on the screen
+            already, another process has begun to deliver it, and this call only does the rest:
+            press Enter if the text is in the composer, else nothing.
         begins: Called right before the text is pasted; an exception from it ends the call.
-        hands: Whoever has this lock may press keys in the pane; see `ports.TextSender`.
+        hands: The lock that everyone who presses keys in the pane must hold; see
+            `ports.TextSender`. None if nobody else does.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 

@@ -1,9 +1,9 @@
-"""The screen of a stopped pane: the last screen, dimmed, with a menu of choices over it.
+"""The menu of a stopped pane, shown over the agent's last screen, which is dimmed.
 
 A stopped pane is one whose agent starts only after the user has chosen. The program in every
-agent's pane (`wrapper`) imports this module only if its pane is stopped. Nothing outside the
-standard library and agentmux may be imported, since that program runs under ``python -IS``. The
-choices come from the launch file; see docs/reference/session-files.md.
+agent's pane (`wrapper`) imports this module only for a stopped pane. It imports nothing but the
+standard library and agentmux, because that program runs under ``python -IS``. The choices come from
+the launch file; see docs/reference/session-files.md.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ _HELP: Final = "a letter, or arrows and Enter"
 class GateLine(NamedTuple):
     """One line of the menu.
 
-    If the screen is too small for all lines, those with the highest ``rank`` are left out first.
-    ``chosen`` marks the choice that Enter would make.
+    Attributes:
+        rank: If the screen is too small, the lines with the highest rank are left out first.
+        chosen: Whether the line is the choice that Enter would make.
     """
 
     text: str
@@ -49,7 +50,7 @@ class GateLine(NamedTuple):
 
 
 class GateClosedError(Exception):
-    """HUP or TERM came before the user chose; ``number`` is the number of this Unix signal."""
+    """HUP or TERM came before the user chose; ``number`` is the signal's number."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -59,17 +60,17 @@ class GateClosedError(Exception):
 def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
     """Show the menu until the user has chosen; return the name of the choice.
 
-    Afterwards the terminal has its former mode and an empty screen; keys typed ahead are dropped.
+    Afterwards the terminal has its former mode and an empty screen; keys typed before are dropped.
 
     Args:
         gate: The menu: ``title``, ``says`` (why the pane waits), ``snapshot`` (a path) and
             ``choices``, which maps a name to ``key``, ``title`` and ``says``. Without choices, only
             the screen is shown.
-        commit: Called with the name of a choice, to write it down. It returns why that failed,
-            which is then shown, or an empty text.
+        commit: Called with the name of the choice, to record it. It returns why that failed, which
+            is then shown, or an empty string.
 
     Raises:
-        Ended: HUP or TERM came before the user chose.
+        GateClosedError: HUP or TERM came before the user chose.
     """
     return _Gate(gate, commit).run()
 
@@ -118,7 +119,7 @@ class _Gate:
         self._paint()
 
     def _hand_signals_back(self) -> None:
-        """Block HUP and TERM; send this process again those that came while the menu was shown.
+        """Block HUP and TERM; send those that came while the menu was shown to this process again.
 
         They stay blocked: the caller installs its own handlers and unblocks the signals.
         """
@@ -131,7 +132,7 @@ class _Gate:
         os.close(self._signals)
 
     def _on_key(self, key: Pressed) -> str:
-        """Return the name of the choice that a key makes; empty if the key makes none."""
+        """Return the name of the choice that the key makes; empty if it makes none."""
         if not self._names:
             return ""
         if key is Key.ENTER:
@@ -230,7 +231,7 @@ def _last_screen(path: str) -> str:
 
 
 def _hear() -> int:
-    """Let HUP, TERM and WINCH arrive as bytes, one for each signal.
+    """Make HUP, TERM and WINCH arrive as bytes, one byte per signal.
 
     Return the descriptor to read from.
     """

@@ -1,7 +1,7 @@
-"""Press keys in an agent's pane for a person, only while it shows what the person has seen.
+"""Presses keys in an agent's pane for a person, provided that the pane still shows what they saw.
 
-The keys are sent once. Several go one after the other, each when the screen has come to rest after
-the one before: agents take what comes at once for a paste, in which Enter is a new line.
+The keys are sent once. Of several keys, each is sent when the screen has settled after the one
+before: agents take keys that arrive together for a paste, in which Enter is a new line.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from agentmux.ports.tmux.terminal import (
 
 _POLL_S: Final = 0.04
 _REST_S: Final = 0.16
-"""A screen that has been the same for so long after a key has come to rest."""
+"""Seconds without a change after which a screen counts as settled."""
 
 _BETWEEN_S: Final = 1.0
-"""The longest wait for the screen to rest between two keys."""
+"""The maximum time, in seconds, to wait for the screen to settle between two keys."""
 
 _AGAIN_S: Final = 2.0
 """The longest wait for the screen that was shown to come again: agents let a mark blink beside
 their question (claude: every 0.6 s), which is another screen each time."""
 
 _AFTER_S: Final = 2.0
-"""The longest wait for a sign that the keys had an effect."""
+"""The maximum time, in seconds, to wait for a sign that the keys had an effect."""
 
 _CHANGED: Final = "its screen is another one than was shown; no key was pressed"
 
@@ -52,9 +52,10 @@ async def press(
 ) -> TypingResult:
     """Press the keys once, if the pane shows the screen with this digest; see `ports.KeySender`.
 
-    The result is ``sent``, also if the screen hardly changes afterwards, which the evidence says;
-    ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys
-    were sent. The screen can still change in the milliseconds between the look and the first key.
+    The result is ``sent``, even if the screen hardly changes afterwards (the evidence then says
+    so); ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while
+    keys were sent. The screen can still change in the milliseconds between the check and the first
+    key.
     """
     pressed = 0
     try:
@@ -106,7 +107,7 @@ def _look(panes: Panes, pane: str) -> str | None:
 
 
 async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> None:
-    """Wait until the screen has changed and is at rest, but only for some time."""
+    """Wait until the screen has changed and settled, but at most `_BETWEEN_S` seconds."""
     end = clock() + _BETWEEN_S
     last, since = before, clock()
     while clock() < end:
@@ -121,9 +122,9 @@ async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pa
 
 
 async def _changes(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> bool:
-    """Return whether more than one row changes, or the pane ends, within some time.
+    """Return whether more than one row changes, or the pane ends, within `_AFTER_S` seconds.
 
-    One row may be a mark that blinks.
+    A change in one row may be a blinking mark.
     """
     end, rows = clock() + _AFTER_S, before.split("\n")
     while clock() < end:

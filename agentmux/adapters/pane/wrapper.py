@@ -3,10 +3,10 @@
 It runs as ``python -IS wrapper.py <launch dir>``. To start fast it imports nothing of agentmux,
 except `gate` for a stopped pane: a pane in which the user first chooses from a menu. It reads
 ``launch.json``, and writes ``started`` just before the agent runs and ``exit.json`` after the agent
-has ended; for a stopped pane ``stopped`` and ``choice.json`` come first. Of a command without a
-person (``keep_output``) it also writes ``output``, just before ``exit.json``. The record is needed
-because tmux loses the exit status of up to 42 in 100 programs (it drops a SIGCHLD around its
-utempter helper).
+has ended; for a stopped pane ``stopped`` and ``choice.json`` come first. For a command that runs
+without a person (``keep_output``) it also writes ``output``, just before ``exit.json``. The record
+is needed because tmux loses the exit status of up to 42 in 100 programs (it drops a SIGCHLD around
+its utempter helper).
 """
 
 from __future__ import annotations
@@ -36,17 +36,22 @@ LINGER_S = 0.05
 the SIGCHLD."""
 
 DRAIN_S = 2.0
-"""How long to wait for the last output of a command; a program that it left behind may hold it."""
+"""Seconds to wait for a command's last output; a program that it left running may hold it."""
 
 SETTLE_S = 1.0
-"""How long to wait for a terminal's answer; some terminals never answer."""
+"""Seconds to wait for a terminal's answer; some terminals never answer."""
 
 _FORWARDED = (signal.SIGHUP, signal.SIGTERM)
 _IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 
 
 class NotStartedError(Exception):
-    """The agent could not be started: ``says`` is why, ``status`` the wrapper's exit status."""
+    """The agent could not be started.
+
+    Attributes:
+        says: The reason, as a sentence for the pane.
+        status: The exit status of the wrapper.
+    """
 
     def __init__(self, status: int, says: str) -> None:
         self.status = status
@@ -55,9 +60,10 @@ class NotStartedError(Exception):
 
 
 class EndedEarlyError(Exception):
-    """HUP or TERM came while the pane waited for the user's choice, so the wrapper ends.
+    """HUP or TERM came while the pane waited for the user's choice, so no agent was started.
 
-    The agent was not started. ``number`` is the number of this Unix signal.
+    Attributes:
+        number: The signal's number.
     """
 
     def __init__(self, number: int) -> None:
@@ -83,10 +89,10 @@ class Wrapper:
         self.started_at: str | None = None
 
     def run(self) -> int:
-        """Start the agent, wait for its end, write the exit record.
+        """Start the agent, wait for its end, and write the exit record; return the exit status.
 
-        Return the wrapper's exit status. It is that of the agent, 128 + N if signal N ended the
-        agent, or that of a `NotStartedError`.
+        The exit status is the agent's; 128 + N if signal N ended the agent; or the status of a
+        `NotStartedError`.
         """
         status: int | None = None
         number: int | None = None
@@ -115,7 +121,7 @@ class Wrapper:
     def start(self) -> None:
         """Start the agent in the foreground, as ``launch.json`` says.
 
-        Before that, let the user choose if the file has a menu, and lock the conversation.
+        If the file has a menu, the user chooses first. The agent's conversation is locked.
 
         Raises:
             NotStartedError: The agent cannot be started.
@@ -277,7 +283,7 @@ class Wrapper:
             signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
 
     def kill(self, _number: int, _frame: object) -> None:
-        """Handle the alarm: its time is up, so end the program; after the grace time kill it."""
+        """Handle the alarm: end a program whose time is up; if its grace time is over, kill it."""
         if self.ending:
             self.signal_agent(signal.SIGKILL)
         else:
@@ -359,14 +365,14 @@ class Wrapper:
 
 
 class Output:
-    """What a command writes: shown in the pane, and its last part kept.
+    """The output of a command: it is shown in the pane, and its last part is kept.
 
-    The command has a pipe instead of the terminal, and no input. So it uses no pager, and waits for
-    no answer.
+    The command's output goes to a pipe instead of the terminal, and it has no input. So it uses no
+    pager, and waits for no answer.
     """
 
     def __init__(self, keep: int) -> None:
-        """Make the pipe; ``keep`` is how many bytes are kept, the last ones."""
+        """Create the pipe; ``keep`` is the number of bytes to keep, from the end of the output."""
         import threading
 
         self.keep = keep
@@ -375,12 +381,12 @@ class Output:
         self.thread = threading.Thread(target=self.relay, daemon=True)
 
     def begin(self) -> None:
-        """Begin to read; call this in the parent, after the fork."""
+        """Start to read the pipe; call this in the parent, after the fork."""
         os.close(self.writes)
         self.thread.start()
 
     def take_over(self) -> None:
-        """Make the pipe this process's output, and nothing its input; call this in the child."""
+        """Make the pipe this process's output, and give it no input; call this in the child."""
         nothing = os.open(os.devnull, os.O_RDONLY)
         for number, replaced in ((nothing, 0), (self.writes, 1), (self.writes, 2)):
             os.dup2(number, replaced)
@@ -399,14 +405,14 @@ class Output:
             data = data[os.write(1, data) :]
 
     def end(self) -> bytes:
-        """Wait a little for the last output; return what is kept."""
+        """Wait up to `DRAIN_S` for the last output; return the part that was kept."""
         if self.thread.is_alive():
             self.thread.join(DRAIN_S)
         return self.tail
 
 
 def environment(launch: dict[str, Any]) -> dict[str, str]:
-    """Return the agent's environment: ours without the names in ``unset``, and with ``env`` added.
+    """Return the agent's environment: the wrapper's, without ``unset`` and with ``env`` added.
 
     Both are fields of the launch file. A name in ``unset`` that ends in ``*`` is a prefix.
     """
@@ -427,7 +433,7 @@ def _become(
     """Run the agent's program in this child process: own group, foreground, default signals.
 
     ``prctl`` (from `_prctl`) makes the kernel kill the agent when the wrapper ``parent`` ends.
-    ``output`` takes what it writes; None: it has the terminal.
+    ``output`` receives its output; None leaves it the terminal.
 
     Raises:
         OSError: The program cannot be run.
