@@ -1,1 +1,1 @@
-"""Wake the orchestrator: named pipe, file changes. `adapters/system` sees ends of processes."""
+"""Wakes the orchestrator: named pipe, file changes. Ends of processes: `adapters/system`."""

@@ -1,7 +1,7 @@
-"""Events of the file system below some directories, as hints to look again.
+"""File system events in some directories, which are only hints to look again.
 
-The kernel's interface misses files in a directory that was just made, so an event is only a hint:
-code that waits for a file must look for the file at every hint.
+The kernel's interface misses files in a directory that was just created. So code that waits for a
+file must look for the file at every event.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STEP_MS: Final = 500
-"""The interval in which the thread that watches files wakes. At 100 ms the thread used a third of
-an idle orchestrator's processor time (0.06 % over an hour). Agents' signals need no shorter
-interval, since they come through the wake-up pipe."""
+"""The interval, in milliseconds, at which the thread that watches files wakes. At 100 ms the thread
+used a third of an idle orchestrator's processor time (0.06 % over an hour). Agents' signals need no
+shorter interval, because they come through the wake-up pipe."""
 
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""The longest time after which `follow` and `wait_until_gone` look without an event: a change while
-a watch is being set up causes none."""
+"""The maximum time, in milliseconds, between two looks of `follow` and `wait_until_gone`: a change
+while a watch is being set up causes no event."""
 
 _NO_TIMEOUT: Final = 0
 """The ``rust_timeout`` of watchfiles for no timeout: by default its thread would wake the event
 loop every five seconds, for nothing."""
 
 _UNWATCHABLE: Final = (OSError, RuntimeError)
-"""What watchfiles raises for paths that cannot be watched (RuntimeError at the kernel's limits)."""
+"""The exceptions of watchfiles for paths that cannot be watched (RuntimeError at kernel limits)."""
 
 _OURS: Final = frozenset({
     layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
@@ -50,10 +50,10 @@ _OURS: Final = frozenset({
 
 
 def follow(path: Path, timeout_s: float) -> Generator[None, None, None]:
-    """Yield at every change directly in the directory ``path``, and from time to time without one.
+    """Yield at every change directly in the directory ``path``, and regularly without a change.
 
     The time between two yields is at most ``timeout_s`` and at most half a second, even if the
-    directory cannot be watched. This never ends: the caller stops iterating.
+    directory cannot be watched. It never ends: the caller stops iterating.
     """
     from watchfiles import watch
 
@@ -79,8 +79,8 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
     Files that the orchestrator itself writes often (state, log, snapshots, temporary files) are
     left out, so that handling a change causes no other. A missing path is logged and not watched.
-    If the system refuses to watch, for example at the kernel's limit, that is logged, and nothing
-    is yielded any more.
+    If the system refuses to watch, for example at a kernel limit, that is logged and nothing more
+    is yielded.
     """
     # Imported here, because most programs that import this module do not watch.
     from watchfiles import watch
@@ -109,7 +109,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
 
 async def wait_until_gone(path: Path) -> None:
-    """Wait until nothing exists at ``path``; changes in its parent directory tell when to look."""
+    """Wait until nothing exists at ``path``."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _watch_until_gone(path)
@@ -136,7 +136,7 @@ async def _watch_until_gone(path: Path) -> None:
 
 
 async def _in_thread(watching: Iterator[object], halt: _Halt) -> AsyncIterator[None]:
-    """Yield for each item of ``watching``, which waits in a thread and ends after ``halt`` is set.
+    """Yield for each item of ``watching``, which runs in a thread and ends after ``halt`` is set.
 
     ``awatch`` of watchfiles does the same, but loads a second library for event loops, which takes
     as long as a tenth of an orchestrator's start. The end of the event loop does not wait for the

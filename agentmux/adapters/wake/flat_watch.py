@@ -1,7 +1,7 @@
-"""One watch over many directories, each without those below it; its set may change while it runs.
+"""Watches a changing set of directories, each without its subdirectories.
 
-A directory of its own for each session costs one of the kernel's watches. Watching them with all
-that is below them would cost seventeen.
+Watching one directory costs one of the kernel's watches per session; watching it with all its
+subdirectories would cost seventeen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 STEP_MS: Final = 200
 SET_UP_S: Final = 1.0
-"""How long it may take until the kernel watches what it was asked to watch."""
+"""Seconds that it may take until the kernel watches newly added directories."""
 
 _NO_TIMEOUT: Final = 0
 _AGAIN_S: Final = 0.5
@@ -24,27 +24,28 @@ _UNWATCHABLE: Final = (OSError, RuntimeError)
 
 
 class FlatWatch:
-    """Watches directories in a thread, and tells which files directly in them have changed.
+    """Watches directories in a thread, and reports which files directly in them have changed.
 
-    It is a hint to look again: what changes while the set of directories changes is not told.
+    The reports are hints to look again: changes while the set of directories is being replaced are
+    missed.
     """
 
     def __init__(
         self, told: Callable[[frozenset[Path]], object], *, step_ms: int = STEP_MS
     ) -> None:
-        """Take what is called in the thread with the paths of files that have changed.
+        """Prepare a watch without directories.
 
         Args:
-            told: Is called in the thread.
-            step_ms: How often the thread looks whether something has changed. It is told after that
-                time without a further change, and at the latest after twice the time.
+            told: Called in the thread with the paths of the files that have changed.
+            step_ms: The interval of checks, in milliseconds. ``told`` is called after an interval
+                without a further change, and after two intervals at the latest.
         """
         self._told, self._step_ms = told, step_ms
         self._watched: frozenset[Path] = frozenset()
         self._halt = threading.Event()
 
     def watch(self, folders: Iterable[Path]) -> frozenset[Path]:
-        """Watch exactly these directories; return those that were not watched before."""
+        """Watch exactly these directories from now on; return those that are new."""
         wanted = frozenset(folders)
         added = wanted - self._watched
         if wanted != self._watched:

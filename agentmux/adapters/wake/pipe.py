@@ -1,4 +1,4 @@
-"""Wake the orchestrator through a named pipe, without ever waiting.
+"""Wakes the orchestrator through a named pipe; no call ever blocks.
 
 A wake-up says only that something happened; the orchestrator reads the journal to see what.
 """
@@ -26,11 +26,12 @@ _CHUNK: Final = 1 << 16
 
 
 def poke(folder: Path, line: bytes = WAKE) -> bool:
-    """Write ``line`` to the wake-up pipe of the session in ``folder``; never wait and never raise.
+    """Write ``line`` to the wake-up pipe of the session in ``folder``; never block and never raise.
 
     Returns:
-        True if an orchestrator has the pipe open, even if the pipe is full: then it wakes for the
-        lines that are already in it. False if no orchestrator runs for the session.
+        True if an orchestrator has the pipe open. If the pipe is full, ``line`` is dropped, but the
+        lines that are already in the pipe still wake the orchestrator. False if no orchestrator
+        runs for the session.
     """
     try:
         fd = os.open(folder / layout.WAKE, os.O_WRONLY | _PIPE)
@@ -55,7 +56,7 @@ class WakeFifo:
     `close` leaves the pipe's file in place.
 
     Raises:
-        DataError: The path is not a pipe, or the pipe cannot be made.
+        DataError: The path is not a pipe, or the pipe cannot be created.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -75,7 +76,10 @@ class WakeFifo:
         return self._fd
 
     def drain(self) -> set[bytes]:
-        """Read everything from the pipe; return its complete lines with newlines. Never waits."""
+        """Read everything from the pipe.
+
+        Return its complete lines with their newlines. Never blocks.
+        """
         data = self._rest
         with suppress(BlockingIOError):
             while piece := os.read(self._fd, _CHUNK):
