@@ -1,1 +1,1 @@
-"""Notifications: the helper process that sends them, and what starts it."""
+"""Sends notifications in a helper process, and starts that process."""

@@ -2,7 +2,7 @@
 
 It reads a request from its standard input and writes the results to its standard output, each as
 one JSON object. Apprise is imported here and nowhere else; docs/decisions/0017-notifications.md
-says why. What Apprise and its plug-ins print goes nowhere, because it may contain tokens.
+says why. The output of Apprise and its plug-ins is discarded, because it may contain tokens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LATE: Final = "no answer in time"
 
 
 def main() -> None:
-    """Read a request, send its message, write the results, and end without waiting for anybody."""
+    """Read a request, send its message, write the results, and exit without waiting for threads."""
     put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())
@@ -58,7 +58,7 @@ def _be_quiet() -> None:
 
 
 def _send_all(request: dict[str, Any]) -> list[str]:
-    """Send to all addresses at once; return why each failed, empty for those that did not."""
+    """Send to all addresses at once; return, for each, why it failed, or an empty string."""
     title, body, addresses = request["title"], request["body"], request["addresses"]
     pool = ThreadPoolExecutor(max_workers=max(1, len(addresses)))
     limit_s = request["limit_s"]
@@ -77,9 +77,9 @@ def _send(address: str, title: str, body: str, limit_s: float) -> str:
 
 
 def _desktop(title: str, body: str, limit_s: float) -> str:
-    """Show a desktop notification: by the system's own program, else by Apprise.
+    """Show a desktop notification with the system's own program, or with Apprise if there is none.
 
-    A program that hangs is killed within ``limit_s``: nobody else would end it after us.
+    A program that hangs is killed within ``limit_s`` seconds: nobody else would end it later.
     """
     argv: list[str] = []
     if shutil.which("notify-send"):
@@ -102,7 +102,7 @@ _UNKNOWN: Final = "Apprise does not know this kind of address, or it is incomple
 
 
 def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
-    """Send to the first of these URLs that Apprise can use here."""
+    """Send to the first of the URLs that Apprise can use here; return why it failed, or empty."""
     try:
         import apprise
     except ImportError:
@@ -115,7 +115,7 @@ def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
 
 
 def _try_send(send: Callable[[], object]) -> str:
-    """Send; return why it failed, from what Apprise logs in this thread."""
+    """Call ``send``; return why it failed, according to Apprise's log in this thread, or empty."""
     here, messages = threading.get_ident(), []
 
     class Listener(logging.Handler):
@@ -136,7 +136,7 @@ def _try_send(send: Callable[[], object]) -> str:
 
 
 def _why(log: str) -> str:
-    """Return a reason that cannot contain anything of the address."""
+    """Return the reason for a failure, worded so that it cannot contain a part of the address."""
     status = _STATUS.search(log)
     if status:
         return f"the server refused it (HTTP status {status[1]})"

@@ -1,4 +1,4 @@
-"""Start the helper process that sends a message, and read what happened."""
+"""Starts the helper process that sends a message, and reads its results."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NO_ANSWER: Final = "the helper process was ended, or said nothing that can be r
 
 
 class HelperProcess:
-    """Sends messages by helper processes, as a `ports.notifier.Notifier`.
+    """Sends messages with helper processes; implements `ports.notifier.Notifier`.
 
-    A helper has a session of its own, so that it goes on if we or our terminal end. It has a time
-    limit of its own, too; if it does not keep it, it is killed.
+    A helper runs in a process session of its own, so it continues if this process or its terminal
+    ends. It limits its own time; if it does not, it is killed.
     """
 
     def __init__(
@@ -37,7 +37,14 @@ class HelperProcess:
         limit_s: float = LIMIT_S,
         grace_s: float = _GRACE_S,
     ) -> None:
-        """Take the environment of helpers, and how to start one."""
+        """Prepare to send; this starts nothing.
+
+        Args:
+            environ: The environment of the helpers.
+            argv: The command line of a helper.
+            limit_s: The time limit that a helper keeps itself, in seconds.
+            grace_s: Seconds after that limit until the helper is killed.
+        """
         self._environ = environ
         self._argv = argv
         self._limit_s = limit_s
@@ -49,7 +56,7 @@ class HelperProcess:
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
     ) -> tuple[SendResult, ...]:
-        """Send ``message`` to each address, as `Notifier.send` says."""
+        """Send ``message`` to each address; see `Notifier.send`."""
         request = {
             **asdict(message),
             "addresses": [each.value for each in addresses],
@@ -98,7 +105,7 @@ def _write(stream: IO[bytes], data: bytes) -> None:
 
 
 def _answer(data: bytes, number: int) -> Sequence[str]:
-    """Return why each of ``number`` addresses failed, from what the helper has said."""
+    """Return why each of ``number`` addresses failed, according to the helper's answer ``data``."""
     with suppress(ValueError):
         problems = json.loads(data)
         if isinstance(problems, list) and len(problems) == number:
