@@ -1,7 +1,7 @@
-"""Run the program in the user's own setting ``notify`` of codex.
+"""Runs the program in the user's own ``notify`` setting of codex.
 
-Codex runs one such program at the end of each turn. At our launches it is ours, which therefore
-runs the user's. Nothing else of codex' configuration is used.
+Codex runs one such program at the end of each turn. In agents that AgentMux launches, that program
+is ours, which therefore runs the user's. Nothing else in codex's configuration is used.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Final
 
 RUNS: Final = "AGENTMUX_NOTIFY_RUNS"
-"""Set for the user's program: if that calls ``agentmux hook``, it is not run once more."""
+"""The variable that is set for the user's program: if that calls ``agentmux hook``, the program is
+not run again."""
 
 
 def run_own_notify(report: str, environ: Mapping[str, str]) -> None:
-    """Start the user's program with ``report`` as its last argument, as codex does; do not wait.
+    """Start the user's program with ``report`` as its last argument, as codex does; never wait.
 
     Nothing happens if the setting is missing or cannot be read, or if the program cannot be run.
 
     Args:
-        report: What codex reports, as JSON.
+        report: The report from codex, as JSON.
         environ: The environment of codex. ``CODEX_HOME`` in it names the folder of its
             configuration, by default ``~/.codex``.
     """

@@ -1,4 +1,4 @@
-"""What the system and the terminal allow, for `agentmux doctor`; nothing is changed."""
+"""Facts about the system and the terminal for ``agentmux doctor``; changes nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEY: Final = "KillUserProcesses"
 
 
 def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
-    """Return the facts about the terminal at stdout, or else at stderr."""
+    """Return the facts about the terminal at stdout, or at stderr if stdout is none."""
     size = None
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -42,7 +42,7 @@ def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
 
 
 def host_facts(root: Path = Path("/")) -> SystemFacts:
-    """Return what the system allows; ``root`` is where its files are."""
+    """Return the facts about this host; ``root`` is the root of its file system."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
@@ -57,7 +57,10 @@ def host_facts(root: Path = Path("/")) -> SystemFacts:
 
 
 def _kills_at_logout(root: Path) -> bool:
-    """Whether the last setting in the files of logind says so; ``no`` is built in."""
+    """Whether logind ends a user's processes at logout, by the last setting in its files.
+
+    The default is no.
+    """
     setting = "no"
     for file in _logind_files(root):
         with suppress(OSError):
@@ -83,7 +86,7 @@ def _watches() -> tuple[int, int, int] | None:
 
 
 def _instances(pid: int) -> int:
-    """Return how many inotify instances a process has open; 0 if nobody can tell."""
+    """Return how many inotify instances a process has open; 0 if that cannot be read."""
     count = 0
     with suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
@@ -93,7 +96,7 @@ def _instances(pid: int) -> int:
 
 
 def disk_facts(path: Path) -> DiskFacts:
-    """Return the facts about the file system of ``path``, which need not exist."""
+    """Return the facts about the file system that contains ``path``, which need not exist."""
     there = next(each for each in (path, *path.parents) if each.is_dir())
     space = os.statvfs(there)
     return DiskFacts(

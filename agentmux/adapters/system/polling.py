@@ -1,4 +1,4 @@
-"""Looking again and again, where there is no event to wait for."""
+"""Polling, for facts that no event reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import time
 
 
 def pause(duration_s: float) -> None:
-    """Let time pass before the next look, for adapters alone: each says why nothing tells it.
+    """Sleep between two polls; only adapters may call it, and each says why no event exists.
 
-    Whoever can wait for an event, a file's change or a process's end waits for that.
+    Code that can wait for an event, a file change or the end of a process must do that instead.
     """
     time.sleep(duration_s)  # noqa: TID251 (all pauses of the adapters are this one)
 
@@ -20,7 +20,7 @@ def lock_within(file: int, wait_s: float, *, every_s: float) -> bool:
     It tries every ``every_s`` seconds: ``flock`` itself waits either not at all or without a limit.
 
     Raises:
-        OSError: Its file system has no locks.
+        OSError: The file system has no locks.
     """
     deadline = time.monotonic() + wait_s
     while True:

@@ -1,7 +1,8 @@
 """A terminal on file descriptors: its mode, its size, reading bytes and writing text.
 
-It imports only the standard library, since the program in a stopped pane (`adapters.pane.gate`) has
-nothing else. After the handler of a Unix signal has run, an interrupted read or write continues.
+It imports only the standard library, because the program in a stopped pane (`adapters.pane.gate`)
+has nothing else. After the handler of a Unix signal has run, an interrupted read or write
+continues.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def size(fd: int) -> tuple[int, int]:
 
 
 def read(fd: int) -> bytes:
-    """Wait for input; return up to 4096 bytes of it. No bytes means that the terminal is gone.
+    """Wait for input; return up to 4096 bytes, or ``b""`` if the terminal is gone.
 
     ``select`` reports a terminal that is gone as readable for ever, so stop reading it then.
     """
@@ -56,7 +57,7 @@ def read_within(fd: int, wait_s: float) -> bytes | None:
 
 
 def write(fd: int, text: str) -> None:
-    """Write all of the text; wait as long as the terminal accepts nothing.
+    """Write all of the text; wait while the terminal accepts no output.
 
     Raises:
         OSError: The terminal is gone.

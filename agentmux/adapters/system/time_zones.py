@@ -1,4 +1,4 @@
-"""Time zones by name, and the machine's own."""
+"""Finds time zones by name, and the machine's own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LOCAL: Final = Path("/etc/localtime")
 
 
 def zones(own: str, *, local: Path = _LOCAL) -> Callable[[str], tzinfo | None]:
-    """Return a function that finds a time zone by its name; None for an unknown name.
+    """Return a function that finds a time zone by its name, or returns None if it is unknown.
 
-    The empty name is the machine's own zone: ``own`` (the value of ``TZ``), else that of the file
-    ``local``; UTC if neither can be read.
+    The empty name means the machine's own zone: ``own`` (the value of ``TZ``), else the zone in the
+    file ``local``, else UTC.
     """
 
     def find(name: str) -> tzinfo | None:

@@ -1,1 +1,1 @@
-"""Programs that run: ours, those that we start, and those that outlived something."""
+"""Starts, finds and ends processes: our own commands, agents, and programs left running."""

@@ -1,7 +1,7 @@
 """Run a program to its end: without a terminal, in a group of its own, with bounded output.
 
-All programs that are run for their answer, or for their effect, are run here. So none of them can
-fill the memory, outlive its time limit, or go on when the work it belongs to is ended.
+Every program that AgentMux runs for its output or its effect is run here. So none of them can fill
+the memory, exceed its time limit, or continue after the work that it belongs to was ended.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from agentmux.threads import (
 )
 
 ANSWER_MAX: Final = 256 << 20
-"""How many bytes an answer may have of which all is needed, such as git's list of changed files."""
+"""The size limit of an output that is needed as a whole, such as git's list of changed files, in
+bytes."""
 LAST_WORDS: Final = 64_000
-"""How many bytes are kept of what a program says of its work, such as errors: the end of it."""
+"""The number of bytes kept from the end of an output that is only shown, such as error messages."""
 
 # A process that the program left running keeps the pipes open, and may still write into them.
 _AFTER_END_S: Final = 0.5
@@ -42,41 +43,44 @@ _PIECE: Final = 65536
 
 
 class TooMuchOutputError(MissingError):
-    """A program wrote more than an answer can have, and was ended."""
+    """A program wrote more than the limit of its output, and was ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What to keep of an output: all, its first or its last ``most`` bytes."""
+    """Which part of an output to keep: all of it, or its first or last ``most`` bytes."""
 
     part: Literal["all", "start", "end"]
     most: int
 
 
 def whole(most: int = ANSWER_MAX) -> Keep:
-    """Keep all; a program that writes more than ``most`` bytes is ended, and that is an error."""
+    """Keep all of the output.
+
+    A program that writes more than ``most`` bytes is ended with an error.
+    """
     return Keep("all", most)
 
 
 def start(most: int) -> Keep:
-    """Keep the first ``most`` bytes."""
+    """Keep the first ``most`` bytes of the output."""
     return Keep("start", most)
 
 
 def end(most: int = LAST_WORDS) -> Keep:
-    """Keep the last ``most`` bytes."""
+    """Keep the last ``most`` bytes of the output."""
     return Keep("end", most)
 
 
 class _Kept:
-    """What was kept of an output so far."""
+    """The part of an output that was kept so far."""
 
     def __init__(self, keep: Keep) -> None:
         self.keep = keep
         self._data = bytearray()
 
     def add(self, piece: bytes) -> bool:
-        """Take what was written; return False if it was more than can be kept."""
+        """Add a piece of the output; return False if the output exceeds its limit."""
         keep = self.keep
         if keep.part == "start":
             piece = piece[: keep.most - len(self._data)]
@@ -86,13 +90,19 @@ class _Kept:
         return keep.part != "all" or len(self._data) <= keep.most
 
     def as_bytes(self) -> bytes:
-        """Return it."""
+        """Return the part that was kept."""
         return bytes(self._data[-self.keep.most :] if self.keep.part == "end" else self._data)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildEnd:
-    """How a program ended: its exit status (-N: by signal N), and what was kept of its output."""
+    """How a program ended.
+
+    Attributes:
+        status: The exit status; -N if signal N ended it.
+        out: What was kept of its standard output.
+        err: What was kept of its standard error.
+    """
 
     status: int
     out: bytes
@@ -105,14 +115,14 @@ class Child:
 
     Attributes:
         argv: Its command line.
-        env: Its whole environment; that of this process if None.
-        cwd: The directory in which it runs; that of this process if None.
-        stdin: Its whole input.
-        limit_s: It is ended, with all of its group, if it takes longer.
+        env: Its whole environment; None to inherit that of this process.
+        cwd: The directory in which it runs; None for that of this process.
+        stdin: The bytes to write to its standard input.
+        limit_s: Seconds after which it is ended, with its whole process group.
         out: What to keep of its standard output.
-        err: What to keep of its standard error; None has both in ``out``.
+        err: What to keep of its standard error; None to merge it into ``out``.
         keep_open: Descriptors that it and its child processes inherit.
-        leaves_none: Whether processes of its group that are still there at its end are killed.
+        leaves_none: Whether to kill processes of its group that are still running when it ends.
     """
 
     argv: Sequence[str | bytes]
@@ -126,13 +136,13 @@ class Child:
     leaves_none: bool = False
 
     def run(self) -> ChildEnd:
-        """Run the program until it has ended; return any exit status.
+        """Run the program to its end; an exit status other than 0 does not raise.
 
         Raises:
             OSError: It cannot be started.
             subprocess.TimeoutExpired: It took longer than ``limit_s``, and was ended.
-            TooMuchOutputError: It wrote more than can be kept, and was ended.
-            WorkEndedError: The work to which it belongs was ended, and so it was ended.
+            TooMuchOutputError: It wrote more than ``out`` or ``err`` allows, and was ended.
+            WorkEndedError: The work that it belongs to was ended, and so was the program.
         """
         require_going_on()
         process = self._start_process()
@@ -148,7 +158,7 @@ class Child:
             return talk.finish()
 
     def _environment(self) -> Mapping[str, str] | None:
-        """Return the program's environment, with the mark of the work that it is run for."""
+        """Return the program's environment, marked with the work that it is run for."""
         label = work_label_here()
         if not label:
             return self.env
@@ -204,7 +214,7 @@ class _Talk:
             os.close(self._death)
 
     def finish(self) -> ChildEnd:
-        """Give the program its input, and hear it until it has ended and its streams are closed."""
+        """Write the input and read the output until the program and its streams have ended."""
         deadline = time.monotonic() + self._child.limit_s
         ended = False
         while self._open or not ended:
@@ -225,7 +235,7 @@ class _Talk:
         return ChildEnd(self._process.returncode, self._out.as_bytes(), self._err.as_bytes())
 
     def _leave(self) -> None:
-        """Let what the program has left running write on: a closed pipe would end it."""
+        """Keep reading from programs that were left running: a closed pipe would end them."""
         for stream in self._open:
             Thread(target=_swallow, args=(stream,), daemon=True).start()
         if self._process.stdout in self._open:
@@ -234,7 +244,7 @@ class _Talk:
             self._process.stderr = None
 
     def _say(self, stdin: IO[bytes]) -> None:
-        """Write the next part of its input; close it after the last."""
+        """Write the next part of the input; after the last part, close the stream."""
         with suppress(BlockingIOError):
             try:
                 self._unsaid = self._unsaid[os.write(stdin.fileno(), self._unsaid) :]
@@ -245,10 +255,10 @@ class _Talk:
             stdin.close()
 
     def _hear(self, stream: IO[bytes], kept: _Kept) -> None:
-        """Read the next part of its output.
+        """Read the next part of an output.
 
         Raises:
-            TooMuchOutputError: It is more than can be kept.
+            TooMuchOutputError: The output exceeds its limit.
         """
         piece = os.read(stream.fileno(), _PIECE)
         if not piece:
@@ -273,7 +283,10 @@ def _swallow(stream: IO[bytes]) -> None:
 
 @contextmanager
 def _end_at_exit(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave no program behind that has not ended in the block, and no group of ended work."""
+    """End the program if it is still running after the ``with`` block.
+
+    If the work was ended, the program's group is killed, too.
+    """
     try:
         yield
     except WorkEndedError:
@@ -286,8 +299,8 @@ def _end_at_exit(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program, and whatever it has started: the whole group."""
-    # Asked first, because git then removes its lock files, which would be in everybody's way.
+    """End a program and its whole process group."""
+    # TERM first: git then removes its lock files, which would block other commands.
     _signal(process.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_S)
@@ -301,13 +314,17 @@ def _signal(group: int, number: signal.Signals) -> None:
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """Return the pipes to and from a program that was started with both."""
+    """Return the program's standard input and output.
+
+    Raises:
+        ValueError: It was started without these pipes.
+    """
     if process.stdin is None or process.stdout is None:
         raise ValueError(f"process {process.pid} was started without pipes")
     return process.stdin, process.stdout
 
 
 def describe_command(argv: Sequence[str | bytes]) -> str:
-    """Return the name of a program and what it was to do, for messages, without any values."""
+    """Return the program's name and its subcommand, for messages; it contains no values."""
     program, *words = (os.fsdecode(word) for word in argv[:2])
     return " ".join((Path(program).name, *(each for each in words if each[:1].isalpha())))

@@ -1,7 +1,7 @@
-"""Runs commands of AgentMux for faces in which a person presses keys or buttons.
+"""Runs AgentMux commands for the user interfaces in which a person presses keys or buttons.
 
-The command checks, refuses and records; the face shows what it says. So both have the same rules,
-and a command that hangs or fails takes nothing of the face with it.
+The command checks, refuses and records; the interface shows its output. So all interfaces follow
+the same rules, and a command that hangs or fails does not affect the interface.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from agentmux.errors import InstallationGoneError
 from agentmux.threads import in_daemon_thread
 
 _LIMIT_S: Final = 86_400.0
-"""A command may wait for a person, or for a commit with its hooks."""
+"""The time limit of a command, in seconds.
+
+It may wait for a person or for the hooks of a commit.
+"""
 _OUT_MAX: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandEnd:
-    """What a command said at its end.
+    """The result of a command that has ended.
 
     Attributes:
         code: Its exit code.
-        out: The lines of its output that are not empty.
-        errors: Those of its standard error.
+        out: The non-empty lines of its output.
+        errors: The non-empty lines of its standard error.
     """
 
     code: int
@@ -39,12 +42,12 @@ class CommandEnd:
 
     @property
     def is_ok(self) -> bool:
-        """Whether the command did what it was asked for."""
+        """Whether the command succeeded."""
         return self.code == 0
 
     @property
     def words(self) -> str:
-        """One sentence for people: the error, else the last line of the output."""
+        """One sentence for the user: the error, or else the last line of the output."""
         if self.is_ok:
             return next(iter(reversed((*self.errors, *self.out))), "done")
         problem = (e.removeprefix("error: ") for e in self.errors if e.startswith("error: "))
@@ -52,7 +55,7 @@ class CommandEnd:
 
     @property
     def hints(self) -> Words:
-        """What the command says can be done."""
+        """The hints that the command printed."""
         return tuple(e.removeprefix("hint: ") for e in self.errors if e.startswith("hint: "))
 
 
@@ -61,10 +64,11 @@ class CommandRuns:
     """Runs commands of AgentMux as the user would type them, without a terminal.
 
     Attributes:
-        program: The argv that runs AgentMux.
+        program: The command line that runs AgentMux, without arguments.
         environ: The environment of the commands.
-        locate: Completes the commands in a message about a project, or none, for the face's reader.
-        config: The value of ``--config``; None without one.
+        locate: Completes the commands that a message suggests, so that the reader can run them from
+            elsewhere. It gets the message and its project, or None.
+        config: The value of ``--config``; None to leave the option out.
     """
 
     program: Words
@@ -73,7 +77,10 @@ class CommandRuns:
     config: Path | None = None
 
     def argv(self, project: Path | None, words: Words) -> Words:
-        """Return the argv of a command in a project; None for a command that is about none."""
+        """Return the command line of a command.
+
+        ``project`` is None for a command without a project.
+        """
         place = ("--project", str(project)) if project is not None else ()
         config = ("--config", str(self.config)) if self.config is not None else ()
         return (*self.program, *place, *config, *words)
@@ -81,13 +88,14 @@ class CommandRuns:
     async def run(
         self, project: Path | None, words: Words, *, text: str | None = None
     ) -> CommandEnd:
-        """Run a command, which can ask nothing; return what it said.
+        """Run a command and return its result; the command cannot ask questions.
 
         Args:
-            project: The project that it is about; None for none.
-            words: What is typed after ``agentmux``.
-            text: What it reads from its standard input; None for nothing. A person's words go this
-                way: argv is visible to all users, and gives a leading ``@`` or dash a meaning.
+            project: The project that it is about; None if it is about none.
+            words: The arguments after ``agentmux``.
+            text: Its standard input; None for an empty one. Pass a person's text this way:
+                arguments are visible to all users, and a leading ``@`` or dash in them has a
+                meaning.
         """
         given = b"" if text is None else text.encode("utf-8", "replace")
         try:
@@ -108,10 +116,10 @@ class CommandRuns:
         limit_s: float = _LIMIT_S,
         out: Keep = whole(),
     ) -> Child:
-        """Return a command, to be run.
+        """Return the `Child` that runs a command; it is not started. See `run` for the arguments.
 
         Raises:
-            InstallationGoneError: AgentMux is no longer where this process has it from.
+            InstallationGoneError: The files of this AgentMux were removed or replaced.
         """
         require_installed(way_on="end this, and start it again")
         return Child(

@@ -1,6 +1,7 @@
-"""Looks at the fleet through `agentmux fleet … --json`.
+"""Reads the fleet's state through ``agentmux fleet … --json``.
 
-To import a database, and to wait for one, costs the face nothing in a process of its own.
+Another process imports the database library and waits for the database, so that the caller need
+not.
 """
 
 from __future__ import annotations
@@ -24,14 +25,20 @@ T = TypeVar("T")
 
 _LIMIT_S: Final = 60.0
 _KEPT_S: Final = 3.0
-"""For so long all who look are shown the same board: several browsers cost what one costs."""
+"""Seconds for which an answer is reused, so that several browsers cost no more than one."""
 
 
 class FleetCommand:
-    """The fleet of this host, for one face."""
+    """The fleet of this host, as one user interface reads it."""
 
     def __init__(self, commands: CommandRuns, url: Path, project: Path | None) -> None:
-        """Take what runs commands, the file with the fleet's URL, and a project to run them in."""
+        """Prepare to read the fleet; this runs nothing.
+
+        Args:
+            commands: Runs the commands.
+            url: The file with the URL of the fleet's database.
+            project: The project in which the commands run; None for none.
+        """
         self._commands, self._url, self._project = commands, url, project
         self._lock = threading.Lock()
         self._kept: dict[Words, tuple[float, Any]] = {}
@@ -40,19 +47,19 @@ class FleetCommand:
         return self._url.is_file()
 
     def board(self) -> FleetBoard:
-        """Return the fleet as it is now, or was three seconds ago.
+        """Return the state of the fleet; it may be up to three seconds old.
 
         Raises:
-            AgentmuxError: The command failed; its words.
+            AgentmuxError: The command failed; the error has its message.
         """
         return self._answer(command_words.fleet_list(), board_of)
 
     def question(self, feature: str) -> FleetQuestion:
-        """Return what is to be decided on a feature.
+        """Return the question that the user must answer about a feature.
 
         Raises:
-            NotFoundError: There is none with this id, or several.
-            AgentmuxError: The command failed otherwise; its words.
+            NotFoundError: No feature, or more than one, has this id.
+            AgentmuxError: The command failed for another reason; the error has its message.
         """
         return self._answer(command_words.fleet_show(feature), question_of)
 

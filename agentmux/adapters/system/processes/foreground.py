@@ -1,4 +1,4 @@
-"""Run a program in the foreground of this process's terminal."""
+"""Runs a program in the foreground of this process's terminal."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from agentmux.errors import MissingError
 _USABLE: Final = (
     "\x1b[r\x1b[?1l\x1b>\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?25h\x1b[m\x1b[?1049l\r\n"
 )
-"""Undoes what a tmux client sets: scrolling, keys, paste, mouse, cursor, colours, second screen."""
+"""Resets what tmux clients change: scrolling, keys, paste, mouse, cursor, colours, second screen.
+"""
 
 _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 def run(argv: tuple[str, ...], environ: Mapping[str, str], *, errors: int = 2) -> int:
-    """Run a program in the foreground.
+    """Run a program in the foreground; return its exit status (128 + N if signal N ended it).
 
-    Return its exit status as a shell does (128 + N for signal N). TERM, HUP, INT and QUIT are
-    passed on to the program. If the program stops (as a tmux client does at ``suspend-client``),
-    this process stops with it; a shell's ``fg`` continues both. A terminal that the program leaves
-    in another mode, as a tmux client does whose server was killed, is made usable again.
+    TERM, HUP, INT and QUIT are passed on to the program. If the program stops (as a tmux client
+    does at ``suspend-client``), this process stops with it; a shell's ``fg`` continues both. If the
+    program leaves the terminal in another mode (as a tmux client does when its server is killed),
+    the mode is restored.
 
     Args:
         argv: The command line.
@@ -65,7 +66,7 @@ def _run(argv: tuple[str, ...], environ: Mapping[str, str], errors: int) -> int:
 
 @contextlib.contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """Put the terminal back as it was before the program began, if it did not do so itself."""
+    """Restore the terminal's mode after the ``with`` block if the program has changed it."""
     try:
         before = terminal.mode(0)
     except termios.error:  # there is no terminal

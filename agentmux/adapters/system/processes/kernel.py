@@ -1,4 +1,4 @@
-"""What the system says of processes and mounts: `proc` on Linux, `psutil_processes` elsewhere."""
+"""The system's facts about processes and mounts: `proc` on Linux, else `psutil_processes`."""
 
 from __future__ import annotations
 

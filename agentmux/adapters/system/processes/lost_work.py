@@ -1,8 +1,8 @@
-"""Programs that go on although the orchestrator that ran them was killed, such as a git that waits.
+"""Programs that still run although their orchestrator was killed, such as a git that waits.
 
 Each program that is run for a session has a mark in its environment: the session, and a digest of
-the program's own command line. What such a program starts inherits the mark, but has another
-command line; so a key agent that a signer has started is not taken for the program.
+the program's own command line. Programs that it starts inherit the mark but have another command
+line. So a key agent that a signing program has started is not taken for the program.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.threads import GRACE_S
 
 WORK: Final = "AGENTMUX_WORK"
-"""The environment variable with the mark."""
+"""The environment variable that contains the mark."""
 
 _KILLED_S: Final = 1.0
 
 
 def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
-    """Return the mark of a program that is run by the work with this `work_label`."""
+    """Return the mark for the program ``argv`` that is run for the work with this `work_label`."""
     return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"
 
 
 def lost_work(session: str, folder: Path) -> tuple[Survivor, ...]:
     """Return the programs that still run for a session, oldest first.
 
-    They are lost only if no orchestrator drives the session.
+    They count as lost only if the session has no running orchestrator; this is not checked.
 
     Args:
-        session: The session's id.
-        folder: Its directory. A program of a copy, whose own directory exists, is not returned.
+        session: The session's id; empty returns nothing.
+        folder: The session's directory. Programs of a copied session, whose own directory exists,
+            are not returned.
     """
     if not session:
         return ()
@@ -76,7 +77,7 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
 
 
 def end_lost_work(session: str, folder: Path) -> str:
-    """End the programs of `lost_work`; return which they were, in words, empty for none."""
+    """End the programs that `lost_work` returns; return their names and pids as text, or empty."""
     lost = lost_work(session, folder)
     end_work(lost)
     return ", ".join(f"{Path(each.argv0).name} (process {each.pid})" for each in lost)
@@ -87,14 +88,14 @@ def _digest(words: Iterable[str | bytes]) -> str:
 
 
 def _is_leader(pid: int) -> bool:
-    """Whether a process leads its group, as each program does that `Child` runs."""
+    """Whether a process leads its process group, as every program run by `Child` does."""
     with suppress(ProcessLookupError):
         return os.getpgid(pid) == pid
     return False
 
 
 def _is_same(home: str, folder: Path) -> bool:
-    """Whether both are the same directory; a home that is gone may have been moved here."""
+    """Whether both are the same directory. A missing ``home`` may have been moved to ``folder``."""
     try:
         return not Path(home).is_dir() or folder.samefile(home)
     except OSError:
@@ -102,7 +103,7 @@ def _is_same(home: str, folder: Path) -> bool:
 
 
 def end_work(lost: Iterable[Survivor]) -> None:
-    """Ask programs, and what they have started in their groups, to end; then kill what is left."""
+    """End the process groups of these programs with TERM; kill those that remain."""
     known = tuple(lost)
     for number, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _KILLED_S)):
         for each in known:

@@ -1,4 +1,4 @@
-"""Find out which type of file system a path is on."""
+"""Finds out whether a path is on a network file system."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NETWORK: Final = frozenset(
     {"9p", "afpfs", "afs", "cifs", "davfs", "fuse.davfs2", "fuse.rclone", "fuse.sshfs", "macfuse",
      "nfs", "nfs4", "osxfuse", "smb3", "smbfs", "webdav"}
 )  # fmt: skip
-"""Types of file systems that another machine may serve. On them, locks may be local or missing,
-and appends may interleave (flock(2), open(2): O_APPEND on NFS)."""
+"""The types of network file systems. On them, locks may be local or missing, and appends may
+interleave (flock(2), open(2): O_APPEND on NFS)."""
 
 
 def network_type(path: Path, mounts: Iterable[tuple[Path, str]] | None = None) -> str:

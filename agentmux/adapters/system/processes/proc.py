@@ -1,7 +1,7 @@
-"""What the kernel says of processes in ``/proc`` (proc(5)), on Linux.
+"""Reads facts about processes from ``/proc`` (proc(5)), on Linux.
 
-`psutil_processes` has the same functions for other systems. It is not used here: to import psutil
-takes longer than most commands may (docs/decisions/0025-psutil.md).
+`psutil_processes` has the same functions for other systems. It is not used on Linux, because
+importing psutil takes longer than most commands may (docs/decisions/0025-psutil.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
 def own_pids() -> Iterator[int]:
-    """Yield the pid of each process of the user."""
+    """Yield the pid of each process of this user."""
     uid = os.getuid()
     for name in os.listdir(_PROC):
         with suppress(OSError):  # it ended meanwhile
@@ -27,7 +27,10 @@ def own_pids() -> Iterator[int]:
 
 
 def state_and_start(pid: int) -> tuple[str, int]:
-    """Return a process's state letter and its start, in ticks since boot; ``("", 0)`` for none."""
+    """Return the state letter of a process and its start time in ticks since boot.
+
+    The result is ``("", 0)`` if there is no such process.
+    """
     try:
         fields = _stat(pid)
     except OSError:
@@ -51,17 +54,21 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def environment(pid: int) -> Mapping[str, str]:
-    """Return the environment with which a process began.
+    """Return the environment with which a process was started.
 
     Raises:
-        OSError: It is another user's, or has ended.
+        OSError: The process belongs to another user, or has ended.
     """
     words = map(os.fsdecode, _words(pid, "environ"))
     return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
 def argv(pid: int) -> tuple[str, ...]:
-    """Return the command line of a process; errors as for `environment`."""
+    """Return the command line of a process.
+
+    Raises:
+        OSError: The process belongs to another user, or has ended.
+    """
     return tuple(map(os.fsdecode, _words(pid, "cmdline")))
 
 
@@ -70,12 +77,16 @@ def _words(pid: int, name: str) -> list[bytes]:
 
 
 def is_tmux_server(pid: int) -> bool:
-    """Whether a process is a tmux server; errors as for `environment`."""
+    """Return whether a process is a tmux server.
+
+    Raises:
+        OSError: The process has ended.
+    """
     return (_PROC / str(pid) / "comm").read_bytes().startswith(b"tmux: server")
 
 
 def mounts(table: Path = _PROC / "self/mounts") -> Iterator[tuple[Path, str]]:
-    """Yield the place and type of each mounted file system, in the order of mounting."""
+    """Yield mount point and type of each file system, in the order of mounting."""
     for line in table.read_text(errors="surrogateescape").splitlines():
         _, place, kind, *_ = line.split(" ")
         yield Path(_OCTAL.sub(lambda match: chr(int(match[1], 8)), place)), kind

@@ -1,4 +1,4 @@
-"""Other processes: whether they are alive, which of them have outlived tmux, how to end them."""
+"""Other processes: whether they are alive, which have outlived tmux, and how to end them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _POLL_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivor:
-    """A process whose environment has the id of a session.
+    """A process whose environment contains the id of a session.
 
     Attributes:
         session: The session's id.
-        started: The process's start time; tells it from a later process with the same pid.
-        launch: The launch id in its environment; empty without one.
-        seat: The seat in its environment; empty without one.
+        started: The process's start time, which distinguishes it from a later process with this
+            pid.
+        launch: The launch id in its environment; empty if there is none.
+        seat: The seat in its environment; empty if there is none.
         argv0: The first word of its command line.
-        folder: The session's directory in its environment; empty without one.
+        folder: The session's directory in its environment; empty if there is none.
     """
 
     session: str
@@ -46,7 +47,7 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carrier:
-    """A process whose environment has the id of an agent's launch, and the agent's seat."""
+    """A process whose environment contains an agent's launch id and seat."""
 
     pid: int
     launch: str
@@ -76,7 +77,7 @@ def is_alive(pid: int, started: int = 0) -> bool:
 class PidWatch:
     """Calls a function once when a process has ended; the process need not be a child of this one.
 
-    It uses pidfds: they reported all of 300 ends of panes' programs, and tmux's own hook missed 2
+    It uses pidfds: they reported all of 300 ends of panes' programs, while tmux's own hook missed 2
     to 42 in 100.
     """
 
@@ -200,7 +201,7 @@ def agent_above(environ: Mapping[str, str]) -> Carrier | None:
 
 
 def environment(pid: int) -> Mapping[str, str]:
-    """Return the environment with which a process began; empty if that cannot be read."""
+    """Return the environment with which a process was started; empty if it cannot be read."""
     try:
         return kernel.environment(pid)
     except OSError:  # another user's, or it ended meanwhile
@@ -248,7 +249,7 @@ def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, .
     """End processes with TERM, and with KILL those that are still alive after ``grace_s`` seconds.
 
     Args:
-        processes: Pairs of pid and start time (0: unknown). With a known start time, a later
+        processes: Pairs of pid and start time (0 if unknown). With a known start time, a later
             process with the same pid is not touched.
         grace_s: At least 0.
 
@@ -279,7 +280,7 @@ def left_after(
 ) -> tuple[tuple[int, int], ...]:
     """Wait at most ``wait_s`` seconds for all these processes to end; return those still alive.
 
-    Each is a pair of pid and start time (0: unknown).
+    Each process is a pair of pid and start time (0 if unknown).
     """
     waited = tuple(processes)
     deadline = time.monotonic() + wait_s

@@ -1,4 +1,4 @@
-"""What psutil says of processes, on systems without ``/proc`` (macOS): the functions of `proc`.
+"""The functions of `proc` for systems without ``/proc`` (macOS), by means of psutil.
 
 psutil is imported by the first call that needs it.
 """
@@ -20,7 +20,7 @@ _TMUX: Final = "tmux"
 
 @contextmanager
 def _process(pid: int) -> Iterator[psutil.Process]:
-    """Give a process; psutil's errors become an `OSError`."""
+    """Yield a process; turn psutil's errors in the ``with`` block into an `OSError`."""
     import psutil
 
     try:
@@ -30,7 +30,7 @@ def _process(pid: int) -> Iterator[psutil.Process]:
 
 
 def own_pids() -> Iterator[int]:
-    """Yield the pid of each process of the user."""
+    """Yield the pid of each process of this user."""
     import psutil
 
     uid = os.getuid()
@@ -40,9 +40,10 @@ def own_pids() -> Iterator[int]:
 
 
 def state_and_start(pid: int) -> tuple[str, int]:
-    """Return a letter for a process's state and its start, in seconds of Unix time.
+    """Return the state letter of a process and its start time in seconds of Unix time.
 
-    The letter is as in ps(1) for a zombie, else ``R``; the result is ``("", 0)`` for no process.
+    The letter is as in ps(1) for a zombie, otherwise ``R``. The result is ``("", 0)`` if there is
+    no such process.
     """
     try:
         with _process(pid) as process:
@@ -61,29 +62,37 @@ def parent(pid: int) -> int:
 
 
 def environment(pid: int) -> Mapping[str, str]:
-    """Return the environment with which a process began; empty for a program of macOS itself.
+    """Return the environment with which a process was started; empty for programs of macOS itself.
 
     Raises:
-        OSError: It is another user's, or has ended.
+        OSError: The process belongs to another user, or has ended.
     """
     with _process(pid) as process:
         return process.environ()
 
 
 def argv(pid: int) -> tuple[str, ...]:
-    """Return the command line of a process; errors as for `environment`."""
+    """Return the command line of a process.
+
+    Raises:
+        OSError: The process belongs to another user, or has ended.
+    """
     with _process(pid) as process:
         return tuple(process.cmdline())
 
 
 def is_tmux_server(pid: int) -> bool:
-    """Whether a process is tmux, whose clients end by themselves; errors as for `environment`."""
+    """Return whether a process is tmux, server or client.
+
+    Raises:
+        OSError: The process belongs to another user, or has ended.
+    """
     with _process(pid) as process:
         return process.name().startswith(_TMUX)
 
 
 def mounts() -> Iterator[tuple[Path, str]]:
-    """Yield the place and type of each mounted file system, in the order of mounting."""
+    """Yield mount point and type of each file system, in the order of mounting."""
     import psutil
 
     for each in psutil.disk_partitions(all=True):

@@ -1,4 +1,4 @@
-"""Run a command once, to see whether it works."""
+"""Runs a command once, to find out whether it works."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _NOT_STARTED = 126
 def try_command(
     argv: tuple[str, ...], folder: Path, environ: Mapping[str, str], *, limit_s: float
 ) -> CheckResult:
-    """Run a command, and return what it has shown; its output goes to stderr.
+    """Run a command in ``folder`` and return its result; its output goes to stderr.
 
-    It gets no input. After ``limit_s`` seconds, or if this process is to end (Ctrl-C, a closed
-    terminal), all of its process group is killed. Call it in the main thread.
+    The command gets no input. After ``limit_s`` seconds, or if this process is asked to end
+    (Ctrl-C, a closed terminal), the command's whole process group is killed. Call this in the main
+    thread.
     """
     try:
         with _Interruption() as interruption:
@@ -46,10 +47,10 @@ def try_command(
 
 
 class _Interruption:
-    """Lets the Unix signals that end this process do what Ctrl-C does, except ignored ones.
+    """Makes the Unix signals that end this process raise KeyboardInterrupt, except ignored ones.
 
-    One that comes before `allow` is kept until then, so that a command that has just been started
-    is known to whoever ends it.
+    A signal that arrives before `allow` is kept until then, so that a command that has just been
+    started is known to the code that ends it.
     """
 
     def __init__(self) -> None:
@@ -69,7 +70,7 @@ class _Interruption:
             raise KeyboardInterrupt
 
     def allow(self) -> None:
-        """Raise KeyboardInterrupt at the next signal, or now if one has come."""
+        """Raise KeyboardInterrupt at the next signal, or now if one has arrived."""
         self._allowed = True
         if self._came:
             raise KeyboardInterrupt

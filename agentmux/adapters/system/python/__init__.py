@@ -1,1 +1,1 @@
-"""This installation and its Python."""
+"""The installed package AgentMux and the Python that runs it."""

@@ -1,4 +1,4 @@
-"""Which installed distributions have files of the package ``agentmux``."""
+"""Finds installed distributions that have files in the package ``agentmux``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from agentmux.errors import NotInstalledError
 PACKAGE: Final = "agentmux"
 
 _IN_PACKAGE: Final = re.compile(rf"^(\.\./)?{PACKAGE}/", re.MULTILINE)
-"""A line of a list of installed files; pip's older list is relative to the folder of metadata."""
+"""Matches a file of the package in a list of installed files; pip's older lists are relative to the
+metadata folder."""
 
 
 def require_own_package(path: Sequence[str] = sys.path) -> None:
@@ -25,10 +26,10 @@ def require_own_package(path: Sequence[str] = sys.path) -> None:
     one that is installed last replaces files of the other, and each update or removal damages both.
 
     Args:
-        path: The folders in which modules are looked for.
+        path: The folders in which Python looks for modules.
 
     Raises:
-        NotInstalledError: One has; the error names it and the folder.
+        NotInstalledError: Another distribution has; the error names it and the folder.
     """
     for each in distributions(path=list(path)):
         if _normalise_name(each.name) != DISTRIBUTION and _has_package(each):
@@ -42,12 +43,15 @@ def require_own_package(path: Sequence[str] = sys.path) -> None:
 
 
 def _normalise_name(name: str) -> str:
-    """Return a distribution's name as names are compared (PEP 503)."""
+    """Return a distribution's name in the form in which names are compared (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _has_package(distribution: Distribution) -> bool:
-    """Return whether its list of files names one in the package; without a list, it is False."""
+    """Return whether the distribution's file list names a file in the package.
+
+    False without a list.
+    """
     # `Distribution.files` makes an object of each of ten thousand lines, which takes a second.
     files = distribution.read_text("RECORD") or distribution.read_text("installed-files.txt") or ""
     return _IN_PACKAGE.search(files) is not None

@@ -1,4 +1,4 @@
-"""What is not a part of every installation: whether it is here, and how it gets here."""
+"""Optional dependencies: whether they are installed, and how to install them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 
 APPRISE: Final = "apprise"
 DBOS: Final = "dbos>=3.4,<4"
-"""Brings SQLAlchemy and psycopg along."""
+"""The requirement for DBOS, which also installs SQLAlchemy and psycopg."""
 
 
 def has_modules(*names: str) -> bool:
-    """Return whether this installation has these modules; this does not import them."""
+    """Return whether all these modules are installed; this does not import them."""
     return all(importlib.util.find_spec(each) is not None for each in names)
 
 
@@ -24,8 +24,9 @@ def install_command(
     """Return the command that adds a package to this installation.
 
     Args:
-        package: The package, with the versions that are wanted.
-        prefix: The folder of the installation; what uv and pipx leave there tells who made it.
+        package: The requirement: the package's name and versions.
+        prefix: The folder of the installation; files of uv and pipx in it tell which tool created
+            it.
         python: The Python of the installation.
     """
     wanted = shlex.quote(package)

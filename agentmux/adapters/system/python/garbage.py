@@ -1,4 +1,4 @@
-"""How often Python collects garbage in this process."""
+"""Sets how often Python's garbage collector runs in this process."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import gc
 from typing import Final
 
 RARELY: Final = 500_000
-"""How many new objects trigger the collector in a short command. We create many objects and hardly
-any cycles; with Python's default of 700, ``list`` with many sessions takes a tenth longer."""
+"""The number of new objects that triggers the collector in a short command. We create many objects
+and hardly any cycles; with Python's default of 700, ``list`` with many sessions takes a tenth
+longer."""
 
 OFTEN: Final = 50_000
-"""The same for programs that run for hours, in which even a few cycles add up."""
+"""The same number for programs that run for hours, in which even a few cycles add up."""
 
 
 def collect_rarely() -> None:
-    """Collect garbage as suits a short command."""
+    """Make the collector run rarely; call this in a short command."""
     gc.set_threshold(RARELY)
 
 
 def collect_often() -> None:
-    """Collect garbage as suits a program that runs for hours."""
+    """Make the collector run often enough for a program that runs for hours."""
     gc.set_threshold(OFTEN)

@@ -1,7 +1,7 @@
-"""Where Python looks for modules: in what the user's `PYTHONPATH` names last of all.
+"""Makes Python search the folders of the user's ``PYTHONPATH`` last.
 
-The variable is meant for the projects that users and agents work on, which may hold a broken copy
-of a library that we use. Agents and commands keep it.
+The variable is meant for the projects that users and agents work on, which may contain a broken
+copy of a library that AgentMux uses. Agents and commands still get the variable.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 def put_own_first(path: list[str], pythonpath: str) -> None:
     """Move the folders of ``PYTHONPATH`` to the end of ``path``, in their order.
 
-    They are not removed: an installation may be found by them alone. Call this before anything is
-    imported that is not of Python or of AgentMux.
+    They are not removed, because an installation may be found through them alone. Call this before
+    importing anything that does not belong to Python or AgentMux.
     """
     if not pythonpath:
         return

@@ -1,7 +1,7 @@
 """The installation that this process runs from, which may be replaced or removed meanwhile.
 
-Package managers do that under processes that run for days. What is imported or started later then
-fails in parts. So a process that is going to import or start something looks first.
+Package managers do that while AgentMux processes run for days. Later imports and starts then fail
+in part. So a process checks the installation before it imports or starts something.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ PACKAGE: Final = Path(__file__).resolve().parents[3]
 
 
 def require_installed(*, way_on: str) -> None:
-    """Check that the files with which this process began are still there.
+    """Check that the files from which this process was started still exist.
 
-    ``way_on`` is what to do where they are not, for people.
+    ``way_on`` is the hint of the error: what the user can do.
 
     Raises:
-        InstallationGoneError: AgentMux, or its Python, was removed or replaced by one elsewhere.
+        InstallationGoneError: AgentMux or its Python was removed, or replaced by one elsewhere.
     """
     for place, file in ((PACKAGE, PACKAGE / "__main__.py"), (Path(sys.executable),) * 2):
         if not file.exists():
