@@ -137,7 +137,7 @@ def outlook(
         refused, kind = plan.obstacle, plan.obstacle.reason
     if refused is None and not is_attended and (lacks := plan_lacks(world, plan)) is not None:
         refused, kind = lacks, _MISSING
-    # First the seats that would be resumed, then earlier ones.
+    # The seats that would be resumed come first, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
         name=entry.name,

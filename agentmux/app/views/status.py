@@ -107,7 +107,7 @@ def look(
 def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[SessionProblem]:
     if entry.problem is not None:
         yield entry.problem
-    # Where tmux is not installed, nothing is live: the view says so, but it is no problem.
+    # Without tmux installed, nothing is live: the view says so, but it is not a problem.
     error = liveness.error
     if error and (liveness.live is None or error.exit_code is not ExitCode.MISSING):
         yield problem_of(entry.name, error)

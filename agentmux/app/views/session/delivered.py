@@ -90,7 +90,7 @@ def wait_delivered(
         return final_state
     last_obstacle = ""
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
-        # Asked for before the look: the last that an orchestrator does is to save the state.
+        # Asked before the look, because an orchestrator saves the state just before it ends.
         is_driven = site.locks.session(entry.path).is_held()
         seen = progress(site, entry, approval)
         final_state = _check_progress(seen) if seen.is_saved else None
@@ -133,7 +133,7 @@ def _obstacle(site: Site, entry: SessionEntry, state: SessionState) -> str:
     if state.commit is not None and state.commit.status == DELAYED:
         return f"the commit waits: {state.commit.reason}"
     noted, holder = site.folders.runtime(entry.path), site.locks.session(entry.path).holder() or {}
-    if noted.get("orchestrator_pid") != holder.get("pid"):  # of an earlier orchestrator
+    if noted.get("orchestrator_pid") != holder.get("pid"):  # an earlier orchestrator's note
         return ""
     return str(noted.get("problem") or "")
 

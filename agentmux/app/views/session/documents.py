@@ -40,7 +40,7 @@ def _find_last_write(files: tuple[Path, ...]) -> int:
     """Return when one of these files was last written, in nanoseconds; 0 if there are no files."""
     times = [0]
     for each in files:
-        with suppress(OSError):  # it is gone by now
+        with suppress(OSError):  # the file has been removed meanwhile
             times.append(each.stat().st_mtime_ns)
     return max(times)
 
