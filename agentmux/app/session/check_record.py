@@ -126,4 +126,4 @@ def _tree(world: World, state: SessionState, files: SessionFiles) -> str | None:
     try:
         return store.tree(limit_s=TREE_S)
     except (AgentmuxError, OSError):
-        return None  # it runs again
+        return None  # the command runs again

@@ -120,7 +120,7 @@ class Session:
         self._pending = max(self._pending, len(self.catch_up()))
 
     def infer(self) -> Inference:
-        """Return where the session resumes; call `take_over` first."""
+        """Return where the session resumes, with the evidence; call `take_over` first."""
         return infer(
             self.state,
             self.artifacts(),

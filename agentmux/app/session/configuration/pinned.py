@@ -59,14 +59,14 @@ def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> t
     kept = state.pipeline
     name = f"{PIPELINES}.{kept.name}"
     if kept == FEATURE and not now.settings.verify:
-        # The built-in `feature` without checks: to read no definition is ten times as fast.
+        # For the built-in `feature` without checks, reading no definition is ten times as fast.
         return (name,) if _is_damaged(files, state) else ()
     try:
         chosen = choose_pipeline(now, kept.name)
-    except AgentmuxError:  # it is gone, or cannot be used any more
+    except AgentmuxError:  # the pipeline no longer exists, or cannot be used
         return (name,)
     names = [VERIFY] if chosen.verify != state.verify else []
-    # What takes part only with commands follows from `verify`.
+    # Phases that take part only with commands are compared by `verify`.
     same = resolve_pipeline(chosen.definition, ()) == resolve_pipeline(kept, ())
     if not same or _own(chosen.files) != _own(state.pipeline_files) or _is_damaged(files, state):
         names.append(name)
@@ -126,7 +126,7 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
     Raises:
         AgentmuxError: The pipeline no longer exists or cannot be used, or git refuses.
     """
-    adopt_step(session)  # the seat that the step has is gone after that
+    adopt_step(session)  # done first, because the step's seat is removed below
     state = session.state
     taken, texts = pipeline_repin(world, state, session.files) or (Repinned(), {})
     for path, text in texts.items():

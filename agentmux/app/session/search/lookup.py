@@ -233,7 +233,7 @@ def _read_updated_at(site: Site, path: Path, fields: Json) -> datetime:
     if updated_at is not None:
         return updated_at
     seconds = site.folders.changed_at(path)
-    with suppress(ValueError, OverflowError):  # a time that has no date
+    with suppress(ValueError, OverflowError):  # a time outside of the range of dates
         if seconds:
             return datetime.fromtimestamp(seconds, UTC)
     stamp = layout.stamp_of(path.name)
@@ -411,7 +411,7 @@ def _several(message: str, entries: Sequence[SessionEntry], command: str) -> Not
 
 def _describe_command(entry: SessionEntry, command: str) -> str:
     """Return the command for one session, with its phase and title as a shell comment."""
-    # Only the first: words of the user may follow it.
+    # Replace only the first one: words of the user may follow it.
     words = command.replace("SESSION", entry.name, 1)
     about = ": ".join(filter(None, (entry.phase or "unreadable", entry.title[:_TITLE_MAX])))
     return f"agentmux {words}  # {about}"

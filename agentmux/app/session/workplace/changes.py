@@ -122,7 +122,7 @@ def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
     until, began = found.range.until, found.range.since
     base = result_base(found.repository, state, _head(state, until)) or began
     if state.phase == Phase.DONE and base == until:
-        base = began  # somebody has merged the result: the base has all of it
+        base = began  # the base branch already contains the merged result
     note = found.note
     if until is None and base != began:
         note = note or held_by_base(found.repository, state, base)

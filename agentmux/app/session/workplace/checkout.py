@@ -109,7 +109,7 @@ def find_tree_obstacle(
 def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTakenError | None:
     lock = site.locks.tree(Path(worktree) if worktree else site.project)
     if worktree and str(lock.top) != worktree:
-        return None  # it does not exist now, so nobody works there
+        return None  # the worktree does not exist now, so nobody works there
     if lock.is_held():
         path, _ = _read_note(lock)
         ours = path is not None and but is not None and path == but.resolve()

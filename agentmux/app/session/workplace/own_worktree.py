@@ -94,7 +94,7 @@ def lost_worktree(state: SessionState, name: str) -> BlockedError:
 
     ``name`` is the session's name, for the commands.
     """
-    return BlockedError(  # the way out first: the monitor is narrow
+    return BlockedError(  # the commands come first, because the monitor is narrow
         f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
         f" from its last checkpoint ({state.worktree})",
         reason=WORKTREE_GONE,
