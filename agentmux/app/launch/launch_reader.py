@@ -45,7 +45,7 @@ from agentmux.core.prompts import prompt
 from agentmux.core.prompts.reading_list import reading, template_name
 from agentmux.ports.session.session_files import SessionFiles
 
-# Bytes read of a prompt that the user may have changed.
+# The most bytes to read of a prompt that the user may have changed.
 _KEPT_MAX: Final = 1 << 20
 
 
@@ -269,7 +269,7 @@ class LaunchReader:
         asked = self._state.research.get(work.topic_folder.rpartition("/")[2])
         if asked is not None and asked.question.strip():
             return asked.question
-        text = self._topic_file(work, "request.md", QUESTION_MAX)  # as an older session asked
+        text = self._topic_file(work, "request.md", QUESTION_MAX)  # for older sessions
         return text.removeprefix(f"# {work.topic}").strip()
 
     def _handover(self, seat: str) -> Iterator[str]:

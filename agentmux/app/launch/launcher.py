@@ -206,7 +206,7 @@ class Launcher:
         # So that an agent can write its artifacts without making their folder first.
         files.make_folder(pipeline_of(self._state)[working_phase(self._state)].folder)
         kept = f"{plan.work.topic_folder}/prompt.md"
-        # What exists may be what another seat was told, or what the user changed.
+        # An existing file is kept: another seat was given it, or the user changed it.
         if plan.work.topic and not files.has_file(f"{files.path}/{kept}"):
             files.write(kept, plan.full_prompt)
         if plan.player.strategy.private:
