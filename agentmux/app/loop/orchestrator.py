@@ -63,7 +63,7 @@ from agentmux.threads import in_daemon_thread
 logger = logging.getLogger(__name__)
 
 STOP_LINE: Final = b"s"
-# More rounds than this mean that two decisions undo each other.
+# After more rounds than this, two decisions must be undoing each other.
 _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
 _LOOK: Final = "a look at the screens"
@@ -205,7 +205,7 @@ class Orchestrator:
             if self._session.state.phase == Phase.DONE:
                 await self._finish()
                 return
-            if self._has_lost_worktree():  # agents would fail there one by one
+            if self._has_lost_worktree():  # else each agent there would fail
                 raise lost_worktree(self._session.state, self._name)
             self._saver.save_if_due()
             facts = self._watcher.probe()
@@ -223,12 +223,12 @@ class Orchestrator:
     def _keep_trace(self) -> None:
         """Save the trace that describes the session if somebody deletes its directory."""
         before, state = self._trace, self._session.state
-        # As it was at first: the project may be gone by now.
+        # The value of the first time is kept, because the project may be gone by now.
         shared = before.repository if before is not None else self._repository()
         trace = trace_of(state, str(self._session.files.path), shared)
         if trace == before or not trace.session:
             return
-        self._trace = trace  # what cannot be written once is not tried again and again
+        self._trace = trace  # set first, so a failed write is not retried each time
         with suppress(AgentmuxError, OSError):
             self._world.traces.keep(trace)
 
@@ -243,7 +243,7 @@ class Orchestrator:
         """
         due = next_wake(self._session.state.parked)
         if due is None:
-            return  # an alarm that is set does no harm
+            return  # an alarm that is still set does no harm
         loop = asyncio.get_running_loop()
         wait_s = max(_ALARM_S, (due - self._world.now()).total_seconds())
         when = loop.time() + wait_s
@@ -265,7 +265,7 @@ class Orchestrator:
 
     def _protect_again(self) -> None:
         """Restore the protection of the session from ``git clean`` if somebody removed it."""
-        if self._is_protected:  # what could not be done is not tried again
+        if self._is_protected:  # not retried after a failure
             path = self._session.files.path
             self._is_protected = protect_from_clean(self._world, path)
 
@@ -407,7 +407,7 @@ class Orchestrator:
     def _on_wake(self) -> None:
         if any(line.strip() == STOP_LINE for line in self._tools.wake.drain()):
             self.end(STOPPED_BY_USER, kill_session=True)
-        self._see_clients()  # whoever attaches wakes us
+        self._see_clients()  # a client that attaches wakes the loop
         self.wake()
 
     def hand_over(self, work: Callable[[], object]) -> None:
@@ -458,7 +458,7 @@ class Orchestrator:
 
     async def _look_back(self) -> None:
         """Read from the journal how long the session has been in each phase."""
-        # An object of its own: the loop reads the journal meanwhile.
+        # A separate object, because the loop reads the journal at the same time.
         files = self._world.files(self._session.files.path)
         blank = blank_before(self._session.state)
 

@@ -201,7 +201,7 @@ class Performer:
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
         """Perform the actions; return whether the loop should decide again at once."""
         phase = working_phase(self._session.state)
-        self._launches_seen = facts.launches  # of the present actions
+        self._launches_seen = facts.launches  # the facts that the actions were decided on
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
         works = [each.work for each in wanting if each.work.role not in COMMANDS]
@@ -302,10 +302,10 @@ class Performer:
         """Type the prompt, unless it was in the command line; look for proof that it arrived."""
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
-        if by_argv or mode == NATIVE:  # also to notice that it refuses its conversation
+        if by_argv or mode == NATIVE:  # also notices if the agent refuses its conversation
             self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         work = f"the prompt of {seat} (launch {launch})"
-        if launch in self._watcher.sight.at_once:  # a person wants it tried once more
+        if launch in self._watcher.sight.at_once:  # the user wants another try
             self._background.allow_again(work)
         if by_argv or self._background.run(work, self._prompt(seat, launch, pane, prompt)):
             self._prompted.add(launch)
@@ -314,10 +314,10 @@ class Performer:
         try:
             await self._messenger.prompt(seat, launch, pane, prompt)
         except Exception:
-            self._prompted.discard(launch)  # it is typed once it may be, and the lease holds again
+            self._prompted.discard(launch)  # it is typed later, when allowed and the lease holds
             raise
         if launch in self._watcher.sight.unsent:
-            self._prompted.discard(launch)  # it is typed once the screen allows it
+            self._prompted.discard(launch)  # it is typed later, when the screen allows it
 
     def _take_over(self, facts: Facts) -> None:
         """Make sure that prompts arrive that could not be typed at first.
@@ -441,7 +441,7 @@ class Performer:
     async def _end_panes(self, action: EndPanes) -> None:
         self._watcher.look_at(action.launches)
         panes = [self._launches_seen[each].pane for each in action.launches]
-        # The monitor must not grow for the moment until the next agent has its pane.
+        # Keeps the monitor from growing for the moment until the next agent has its pane.
         self._tools.terminal.close_panes(
             [pane for pane in panes if pane is not None], vacate=self._shown
         )
@@ -524,7 +524,7 @@ class Performer:
         await self._wait_until_gone(launches)
         await (
             self._watcher.wait_until_saved()
-        )  # what they write must not be taken for what a crash left
+        )  # else their half-written files would look like a crash's
         await closing
 
 

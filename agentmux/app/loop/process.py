@@ -111,7 +111,7 @@ async def drive(
         await orchestrator.run()
         stays = not orchestrator.kills_session
     finally:
-        # The note of this lock tells other projects of agents that stay without us.
+        # The lock's note tells other projects about agents that stay without an orchestrator.
         tree.release(keep_note=stays)
     logger.info("orchestrator ended: %s", orchestrator.cause)
     if orchestrator.kills_session:

@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 
 class MonitorLoop(Loop, Protocol):
-    """The part of the orchestrator's loop that the keys call."""
+    """The part of the orchestrator's loop that `MonitorKeys` calls."""
 
     def hand_over(self, work: Callable[[], object]) -> None:
         """Make the loop run ``work`` soon and show its errors; may be called from any thread."""
@@ -154,7 +154,7 @@ class MonitorKeys:
         if self._loop.is_finished:
             self._loop.hand_over(partial(self._loop.end, "done", kill_session=True))
             return
-        self._loop.hand_over(_nothing)  # the problem of a key before is over
+        self._loop.hand_over(_nothing)  # clears the problem of an earlier key
         with self._errors_handed_over():
             self._on_key(key)
 
@@ -265,7 +265,7 @@ class MonitorKeys:
         """Look at a new result that the user has to decide on; forget a result that was decided."""
         state = self._session.state
         if not self._decides and self._console.reads is MonitorCommand.APPROVE:
-            self._console = Console()  # it was decided elsewhere
+            self._console = Console()  # the decision was made elsewhere
         if not takes_approval(state):
             self._result, self._result_of = None, -1
         elif self._result_of != state.revision:
@@ -315,7 +315,7 @@ class MonitorKeys:
         command, state = self._console.command, self._session.state
         match command:
             case MonitorCommand.APPROVE:
-                self._console = replace(_LOOKS)  # no other press has this very object
+                self._console = replace(_LOOKS)  # a new object tells presses apart
                 self._background.run("the approval", self._ask_approval())
             case MonitorCommand.END:
                 self._ask(self._console, _END)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 logger = logging.getLogger(__name__)
 
-# A call of tmux, to go to a pane, may take this long.
+# How long to wait for the thread's end; a tmux call that goes to a pane may take this long.
 _END_S: Final = 6.0
 
 
@@ -54,7 +54,7 @@ class MonitorThread:
         if self._loop is None:
             work()
         else:
-            with suppress(RuntimeError):  # it has ended
+            with suppress(RuntimeError):  # the thread has ended
                 self._loop.call_soon_threadsafe(work)
 
     def end(self) -> None:
@@ -67,7 +67,7 @@ class MonitorThread:
     @staticmethod
     def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_forever()
-        loop.run_until_complete(asyncio.sleep(0))  # what has just been given begins
+        loop.run_until_complete(asyncio.sleep(0))  # lets the work start that was just given
         begun = asyncio.all_tasks(loop)
         for task in begun:
             task.cancel()

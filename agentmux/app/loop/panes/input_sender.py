@@ -72,7 +72,7 @@ class InputSender:
             )
         else:
             delivery = await self._messenger.type(given.seat, pane, given.text, begins=begins)
-        self._watcher.look_at((given.launch,))  # who is refused then sees the present screen
+        self._watcher.look_at((given.launch,))  # so a refused user sees the current screen
         self._end(name, given, delivery)
         self._say(given, delivery, asked=asked)
 

@@ -91,7 +91,7 @@ class Messenger:
             typing = partial(self.type, seat, pane, line, once=True, deadline_s=limit_s)
             delivery = await self._attempt(launch, before, typing)
         except (LeaseLapsedError, asyncio.CancelledError):
-            self._unsent_messages.pop(launch, None)  # nothing has failed
+            self._unsent_messages.pop(launch, None)  # this is not a failure
             raise
         except Exception as error:
             self._note_failure(seat, launch, error, before)
@@ -100,7 +100,7 @@ class Messenger:
             told.cancel()
         if self._awaits_prompt(seat, launch):
             self._note_prompt(seat, launch, delivery, before)
-        else:  # it has ended, or its screen already proved that the prompt arrived
+        else:  # the launch has ended, or its screen already proved that the prompt arrived
             self._unsent_messages.pop(launch, None)
 
     @property
@@ -115,7 +115,7 @@ class Messenger:
         def begin() -> None:
             known = self._unsent_messages.get(
                 launch, before
-            )  # no longer there if its pane was not listed
+            )  # missing if its pane was not listed now
             self._unsent_messages[launch] = Unsent(known.why, typed=True, digest=known.digest)
 
         at_once, task = self._watcher.sight.at_once, asyncio.current_task()
@@ -162,7 +162,7 @@ class Messenger:
             return
         if delivery.result is DeliveryResult.PANE_GONE:
             self._unsent_messages.pop(launch, None)
-            return  # its end is recorded, and what follows from that
+            return  # the end of the launch is recorded elsewhere
         why = _why_not(delivery)
         self._say_unsent(seat, told, why, typed=delivery.typed)
         self._unsent_messages[launch] = Unsent(why, typed=delivery.typed, digest=before.digest)
@@ -291,7 +291,7 @@ class Messenger:
             self._tools.require_lease()
 
             def begin() -> None:
-                # Its program may have let us wait for long.
+                # The wait for the screen may have been long.
                 self._tools.require_lease()
                 if begins is not None:
                     begins()
@@ -369,6 +369,6 @@ def message_inputs(state: SessionState, seat: str, *, session: Path, tree: Path)
         subplan=held.subplan,
         subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
         topic=held.topic,
-        # With the time, a limit below this message on the screen is seen to be a new one.
+        # The time shows that a usage limit below this message on the screen is a new one.
         time=parked.woken if parked is not None else "",
     )

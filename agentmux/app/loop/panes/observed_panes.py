@@ -120,7 +120,7 @@ class ObservedPanes:
         return "" if unsent is None or seat.reached else unsent.why
 
     def is_untyped(self, seat: Seat) -> bool:
-        """Return whether the prompt of a seat waits, and nothing of it was typed."""
+        """Return whether the prompt of a seat has not arrived because it was not typed yet."""
         unsent = self.unsent.get(seat.launch)
         return unsent is not None and not unsent.typed and bool(self.why_unsent(seat))
 

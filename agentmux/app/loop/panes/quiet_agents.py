@@ -36,7 +36,7 @@ class QuietAgents:
         self._put_off: dict[str, str] = {}
 
     def patience(self, name: str, seat: Seat, quiet_s: float) -> QuietResponse:
-        """Return what to do about an agent that has been quiet for ``quiet_s`` seconds."""
+        """Return what to do about a seat whose agent has been quiet for ``quiet_s`` seconds."""
         stall = self._world.settings.stall
         return patience(
             quiet_s,
@@ -80,7 +80,7 @@ class QuietAgents:
             self._put_off[held.launch] = digest
 
     def is_put_off(self, seat: str) -> bool:
-        """Return whether nothing could be typed to a seat, and its screen is still the same."""
+        """Return whether the seat's reminder was put off, and its screen is still the same."""
         held = self._session.state.seats.get(seat)
         return held is not None and self._is_put_off(held)
 
@@ -89,7 +89,7 @@ class QuietAgents:
         if seat.nudged or self._is_put_off(seat):
             return Turn.UNKNOWN
         spec, status = self._spec(name), self._sight.statuses.get(name)
-        # Where its service failed, an early reminder does not help.
+        # If the agent's service failed, an early reminder does not help.
         if status is not None and status.trouble:
             return Turn.UNKNOWN
         if spec.turn_end is not TurnEnd.SCREEN:

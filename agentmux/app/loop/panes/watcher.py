@@ -52,12 +52,12 @@ from agentmux.core.names.turn import Turn
 from agentmux.ports.tmux.display import SeatStatus
 from agentmux.ports.tmux.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
-# Seconds between looks at the panes in which something has changed: so late a question is noticed.
+# Seconds between looks at panes that have changed, and so the delay until a question is noticed.
 _LOOK_S: Final = 5.0
 # Seconds between looks at a new launch's screen for proof that its prompt arrived.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-# For so many seconds an agent may draw nothing that is known. Less than the looks above take
-# together, so that one of them finds out that it still does not.
+# For how many seconds after its start an agent may show nothing that is recognised. It is shorter
+# than the looks above take together, so one of them notices if that lasts longer.
 _STARTS_S: Final = 3.0
 # Seconds without a change after which a refusal on the screen counts as the agent's last word.
 _LAST_WORD_S: Final = 1.0
@@ -69,7 +69,7 @@ _MARKS: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.LIMIT: LIMIT,
 }
 
-# What a screen proves whose agent has not been seen to take its prompt.
+# The marks on a screen that prove that the prompt arrived, and the evidence to record.
 _ARRIVED: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.BUSY: "busy mark on screen",
     ScreenMark.LIMIT: "usage limit below the prompt on screen",
@@ -167,7 +167,7 @@ class Watcher:
         if not due:
             return ()
         self.look_at(tuple(seats[name].launch for name in due if name in seats), final=False)
-        return self._limits.due()  # a later limit may be on a screen
+        return self._limits.due()  # a screen may show a later limit
 
     def _note_end(self, launch: str, _pid: int) -> None:
         self._running.discard(launch)
@@ -236,7 +236,7 @@ class Watcher:
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
         self.sight.see(self._tools.terminal.panes())
-        # Where the clock went back, tmux's times do not show what has changed since.
+        # If the clock was set back, tmux's times do not show what has changed since.
         set_back, looked_at = began < self._last_tick, self.sight.last_looks
         saves = now >= self._save_from
         moved = [
@@ -295,7 +295,7 @@ class Watcher:
             if last_look is None or last_look.digest != digest:
                 last_look = self.sight.last_looks[pane.id] = LastLook(digest, now)
                 if pane.launch in self.sight.unsent:
-                    self.wake()  # it may show now where to type
+                    self.wake()  # the screen may now show where to type
             if final or (saves and not last_look.saved):
                 self._keep(pane, screen)
                 last_look.saved = True
@@ -369,7 +369,7 @@ class Watcher:
         spec = self.spec(name)
         shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
         self._switches[seat.launch] = shown
-        # Before its prompt arrived, an empty conversation is the one that we started.
+        # Before the prompt arrived, an empty conversation is the one that AgentMux started.
         if shown > before and seat.reached and not self._tells_conversation(name, seat):
             fact = ConversationLearned(conversation="", source="screen")
             self._session.record(fact, seat=name, launch=seat.launch)
@@ -382,7 +382,7 @@ class Watcher:
 
     def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
         unsent = self.sight.unsent.get(seat.launch)
-        # What was not typed yet has not arrived, whatever the agent does.
+        # A prompt that was not typed yet has not arrived, whatever the agent does.
         evidence = _ARRIVED.get(mark, "") if unsent is None or unsent.typed else ""
         if shows_prompt(self.spec(name), screen.text, seat.launch):
             evidence = "prompt on screen, composer empty"

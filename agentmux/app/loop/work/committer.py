@@ -38,7 +38,7 @@ class Committer(DeliveryWorker):
         try:
             commit_id, adopted = await self._make_commit(approval)
         except LeaseLapsedError:
-            raise  # nothing has failed: it is made once the lease holds again
+            raise  # not a failure: the commit is made once the lease holds again
         except (AgentmuxError, OSError) as error:
             self._fail(reason(error))
             return
@@ -55,7 +55,7 @@ class Committer(DeliveryWorker):
         repository = self._world.repository.with_environment(environ)
         world = replace(self._world, repository=repository)
         while True:
-            self._tools.require_lease()  # it may have waited for long
+            self._tools.require_lease()  # the wait below may have been long
             try:
                 return await self._background.in_thread(partial(commit, world, state, approval))
             except IndexBusyError as error:

@@ -43,7 +43,7 @@ class Deliverer(DeliveryWorker):
         try:
             done = await self._take_step(step, action)
         except LeaseLapsedError:
-            raise  # nothing has failed: it is taken once the lease holds again
+            raise  # not a failure: the step is performed once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
             self._fail(action, reason(error), more)

@@ -106,7 +106,7 @@ class TreeSaver:
             if checkpoint is not None and self._is_ours():
                 self._record(because, at, checkpoint)
         except WorkEndedError:
-            return  # by `close`
+            return  # `close` ended the work
         except (AgentmuxError, OSError) as error:
             self._report(str(error))
         self._loop.wake()
