@@ -94,7 +94,7 @@ def _find_review_changes(world: World, state: SessionState) -> GitError | None:
     changed = world.repository.changed_since(state.options.dirty)
     if not changed:
         return None
-    # What the setup has changed, or a person before, stays.
+    # Changes by the setup, or by a person before the start, are allowed.
     aside = git_commands.put_aside(changed, top=state.worktree or "", why=git_commands.FOR_REVIEW)
     more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     return GitError(
@@ -180,7 +180,7 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     base = (began.commit or "")[:12]
     undo = f"git reset --soft {base}" if base else "git update-ref -d HEAD"
     kept = keep_as(world, head.commit)
-    if kept:  # their messages are not in the session's commit
+    if kept:  # keep them: their messages will not be in the session's commit
         undo = f"git branch {kept} HEAD && {undo}"
     subjects = world.repository.subjects(base) if base and head.commit is not None else ()
     named = f" ({some(subjects)})" if subjects else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 Record = Mapping[str, str]
-"""What is recorded before and after a step: texts by name."""
+"""The data recorded before and after a step: texts by name."""
 
 
 class OvertakenError(AgentmuxError):
