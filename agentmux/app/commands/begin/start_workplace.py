@@ -367,5 +367,5 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
 
 def _can_be_told(world: World, spec: AgentSpec) -> bool:
     if spec.prompt is PromptBy.SHOWN:
-        return True  # a person plays the role
+        return True  # a person plays this role
     return spec.add_dir is not None and world.agents.programs.probe(spec).add_dir is not False

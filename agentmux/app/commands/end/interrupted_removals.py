@@ -28,7 +28,7 @@ def finish_removals(site: Site) -> None:
 def leave_if_empty(site: Site) -> bool:
     """Remove ``.agentmux/`` if it contains nothing any more; return whether it was removed."""
     with (
-        suppress(AgentmuxError, OSError),  # a start holds it, or nobody may look
+        suppress(AgentmuxError, OSError),  # a start has locked it, or it cannot be read
         site.folders.one_at_a_time(site.locks.tree(site.project).top),
     ):
         return site.folders.leave(sessions_dir(site.project))

@@ -91,7 +91,7 @@ def removable_worktree(
     if spec is None:
         return None
     loss = loss_of(world, entry, spec)
-    return (spec, loss) if going_words(loss, spec) else None  # else it was taken away before
+    return (spec, loss) if going_words(loss, spec) else None  # else it was removed before
 
 
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
@@ -153,7 +153,7 @@ def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
     url = request.get("url") if isinstance(request, dict) else None
     if not isinstance(url, str):
         return None
-    with suppress(AgentmuxError):  # who cannot ask keeps the work
+    with suppress(AgentmuxError):  # if the forge cannot be asked, the work is kept
         forge = world.forge(world.environment)
         for spec in forge.specs.values():
             named = read_url(spec, spec.request_url, url)
@@ -320,7 +320,7 @@ def remove_session(
     """
     require_removable(site, entry)
     lock = site.locks.session(entry.path)
-    # Locked during the rename: whoever starts an orchestrator finds a whole session or none.
+    # Locked during the rename, so that a starting orchestrator finds a whole session or none.
     lock.acquire(LOCK_WAIT_S, {"command": "remove"})
     try:
         take_away()

@@ -74,15 +74,15 @@ def stop(
     if ended and (stays := _what_stays(world.folders.runtime(path))):
         return Stopped(by="orchestrator", stays=stays)
     try:
-        own = tmux()  # also of an orchestrator that failed at its end
+        own = tmux()  # exists also if an orchestrator failed at its end
     except AgentmuxError as error:
-        if ended:  # with its server, as a rule, which may be ending at this moment
+        if ended:  # usually with its tmux server, which may be ending right now
             return Stopped(by="orchestrator")
-        # One that has released the session waits only for such things as a commit hook.
+        # An orchestrator that released the lock only waits for something like a commit hook.
         if isinstance(error, NotFoundError) and asked and not world.locks.session(path).is_held():
             return Stopped(by="orchestrator")
         raise
-    # Nothing can be recorded in a session that is unreadable, or locked by a hung process.
+    # Recording fails in a session that is unreadable, or locked by a hung process.
     with suppress(AgentmuxError):
         _end_agents(world, world.files(path), own, wait_gone)
     own.kill()

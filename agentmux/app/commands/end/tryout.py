@@ -102,7 +102,7 @@ def _require_clean(world: World, head: Head) -> None:
     dirty = world.repository.dirty()
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
-        # All files but those that `dirty` does not name, also for who is in another folder.
+        # All files that `dirty` can name; works from any folder of the checkout.
         aside = (
             f"git stash push --include-untracked --message '{git_commands.FOR_TRIAL}'"
             " -- :/ ':(top,exclude,glob)**/.agentmux/**'"
@@ -166,7 +166,7 @@ def end_trial(world: World) -> tuple[str, ...]:
     world.git.trials.end(trial)
     where = world.repository.head().describe()
     if world.repository.contains(trial.commit):
-        # Such as a branch that the user has made in the trial: it is theirs to leave it.
+        # For example a branch that the user made during the trial: only the user may leave it.
         history = f"its history has the files of {trial.session}, with commit {trial.commit[:12]}"
         over = f"the trial is over; your checkout is at {where}: {history}"
     else:

@@ -319,7 +319,7 @@ def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:
         return ""
-    # A name of its own, since answers are cached by name and command.
+    # A separate name, because answers are cached by name and command.
     question = replace(spec, name=f"{spec.name} --version", probe=_VERSION, strategies=())
     return world.agents.programs.ask(question).version
 

@@ -162,7 +162,7 @@ def through(effect: Effect, name: str) -> Effect:
         source = world.texts.pipelines.source(name) if is_name(name) else None
         if source is None:
             return effect(world), None
-        # A role of one's own exists only where its settings may be used.
+        # A role that the project defines exists only where its settings are trusted.
         own = frozenset(role_names(source.item)).intersection(world.settings.own_roles)
         return effect(world), (source.text, source.prompts, source.schemas, own)
 
@@ -182,7 +182,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
     def both(world: World) -> object:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
-        may = may or bool(world.settings.verify)  # they run on the base, in a worktree
+        may = may or bool(world.settings.verify)  # checks also run on the base, in a worktree
         prepared = (git.root, git.setup, world.texts.templates.copy_patterns()) if may else None
         return effect(world), prepared, world.settings.verify
 

@@ -193,7 +193,7 @@ def _done_before(
         if saved is None or _store(world, entry, state).changed_since(saved.commit):
             return None
     session = _session(world, entry)
-    session.take_over()  # the event may be recorded, and not applied
+    session.take_over()  # the event may be recorded, but not applied
     if moved is None and not copy:
         _move(session, target, digest)
     return ExportedSession(

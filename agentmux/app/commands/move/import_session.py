@@ -196,7 +196,7 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
         tree = world.locks.tree(world.project)
         with world.folders.one_at_a_time(tree.top):
             here = None if copy else _here(world, archive.manifest.session)
-            if here is not None:  # another import was faster
+            if here is not None:  # another import has just made it
                 raise _is_here(here, file, is_moved=False)
             arrival = _plan_arrival(world, archive.manifest, state, events, copy=copy)
             _make(world, archive, arrival)
@@ -489,7 +489,7 @@ def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
     """Return the session's files that come from this machine; see `first_texts`."""
     state = arrival.state
     texts = dict(first_texts(with_workplace(world, state), arrival.path, state))
-    del texts[layout.REQUIREMENTS]  # it comes along, or is made below
+    del texts[layout.REQUIREMENTS]  # it is in the archive, or is made below
     copied = world.texts.templates.copy_patterns()
     if copied is not None:
         texts[layout.COPIED] = copied

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def require_orchestrator(name: str, poke: Callable[[], bool]) -> None:
-    """Wake the orchestrator of the session ``name``; ``poke`` returns whether one is running.
+    """Wake the orchestrator of the session ``name``, and check that there is one.
+
+    ``poke`` wakes it, and returns whether one is running.
 
     Raises:
         NotFoundError: No orchestrator runs.

@@ -28,7 +28,7 @@ from agentmux.ports.tmux.terminal import (
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0
-# Where it has to make a worktree, it is ready when git is: a large repository takes minutes.
+# If it first makes a worktree, that may take git minutes in a large repository.
 WORKTREE_WAIT_S: Final = 600.0
 _LAST_WORDS: Final = 15
 
@@ -163,7 +163,7 @@ def reattach(
     request = OrchestratorRequest(mode="reattach", ready=str(pipe.path))
     lock = world.locks.session(path)
     try:
-        # Whatever runs in the monitor's pane is ended; with the lock taken it is no orchestrator.
+        # The process in the monitor's pane is ended; as we hold the lock, it is no orchestrator.
         lock.acquire(LOCK_WAIT_S, {"command": "resume --reattach"})
         try:
             own.reopen_monitor(cwd=world.project, argv=starter.argv(path, request))

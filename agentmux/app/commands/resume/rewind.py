@@ -162,7 +162,7 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
         tree = inside.locks.tree(inside.tree)
         tree.acquire(LOCK_WAIT_S, holder)
         try:
-            finish_rewind(inside, session)  # one that was interrupted
+            finish_rewind(inside, session)  # an earlier rewind that was interrupted
             return _rewind_session(inside, entry, session, name)
         finally:
             tree.release()
