@@ -55,7 +55,7 @@ class DoctorFinding:
 
 
 def fine(check: str, text: str) -> DoctorFinding:
-    """Return a finding that nothing is wrong."""
+    """Return a finding that a check found nothing wrong."""
     return DoctorFinding(check=check, level=Level.OK, text=text)
 
 

@@ -106,7 +106,7 @@ class _Reader:
 
 
 def check(files: SignalFiles, identity: Identity, submission: Submission) -> CheckedSubmission:
-    """Read the artifact of ``submission``, and check every rule.
+    """Read the artifact of ``submission``, check every rule, and return the fact and all problems.
 
     Raises:
         UsageError: The named role is not a reviewer.
