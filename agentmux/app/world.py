@@ -85,8 +85,9 @@ class Site:
         files: Returns the files of a session, given the session's directory.
         network: Returns the type of the network file system that contains a path; empty if the
             path is on a local disk.
-        follow: Takes a directory and a number of seconds. Yields each time a direct entry of the
-            directory changes, and again when the time is over; the caller stops iterating.
+        follow: Takes a directory and a number of seconds. Yields at each change directly in the
+            directory, and without a change after that time at the latest. Never ends: the caller
+            stops iterating.
         terminal: Returns the tmux server at a socket path; None stands for the configured socket.
         default_name: Returns the configured name of tmux sessions, for sessions whose state does
             not record a name.
