@@ -452,11 +452,11 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
 
 
 def require_live(entry: SessionEntry, liveness: Liveness) -> Target:
-    """Return the tmux session of a session, with its server.
+    """Return the tmux session of a live session, with its server.
 
     Args:
         entry: The session.
-        liveness: What was found out about the session's tmux session.
+        liveness: The liveness of the session.
 
     Raises:
         BlockedError: The tmux session cannot be reached, is not the session's own, or belongs to
