@@ -1,4 +1,4 @@
-"""Start a session as its user agrees: trust, plan, warnings, question, start."""
+"""Starts a session with the user's consent: trust, plan, warnings, question, start."""
 
 from __future__ import annotations
 
@@ -28,22 +28,24 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.names.phase import PRODUCT_MANAGER
 
 _REVIEW: Final = "review"
-"""The pipeline of a session that looks at a branch, if none is named."""
+"""The pipeline of a session that reviews a branch, if the user names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartCommand:
-    """What the user says of a start, as typed.
+    """What the user asks for with a start, as typed.
 
     Attributes:
-        request: What needs no look at the world: all but what the other attributes name.
-        here: The directory that the user means, without links.
-        agent: ``AGENT[:MODEL]`` of every role that the request does not name; None: as configured.
-        issue: The number or URL of the issue that says what to build; None for none.
-        comments: Whether its comments are read, too.
-        on: The branch or request to continue; None for none.
-        of: The branch or request to look at; None for none.
-        introduces: Say which pipeline the session takes, too.
+        request: Everything that can be taken as typed; the other attributes replace its fields of
+            the same names.
+        here: The directory that the user means, with symbolic links resolved.
+        agent: ``AGENT[:MODEL]`` for every role that the request does not name; None takes the
+            configured one.
+        issue: The number or URL of the issue that says what to build; None if there is none.
+        comments: Whether to read the comments of the issue, too.
+        on: The branch or request to continue; None if there is none.
+        of: The branch or request to review; None for a session that makes changes.
+        introduces: Whether to tell the user which pipeline the session takes.
     """
 
     request: StartRequest
@@ -57,10 +59,10 @@ class StartCommand:
 
 
 def preview_start(world: World, person: Person, command: StartCommand) -> StartPlan:
-    """Tell what a start would warn of, and return its plan; reads only, and asks nothing.
+    """Show the warnings of a start as notes, and return its plan; reads only, and asks nothing.
 
     Raises:
-        AgentmuxError: As in `start_with_consent`, but for trust and consent.
+        AgentmuxError: As in `start_with_consent`, except for trust and consent.
     """
     request = _resolve(world, command)
     world, warnings = preview_trust(world, _effect(world, request))
@@ -70,11 +72,12 @@ def preview_start(world: World, person: Person, command: StartCommand) -> StartP
 def start_with_consent(
     world: World, person: Person, starter: OrchestratorStart, command: StartCommand
 ) -> StartedSession:
-    """Start a session; ask before, where trust is missing or a warning is to be agreed to.
+    """Start a session; ask first for missing trust, and for consent to warnings that need it.
 
     Raises:
-        AgentmuxError: What the command names is not there; or as in `plan_start` and `start`.
-        NotTrustedError: It needs files that are not trusted, and nobody can be asked.
+        AgentmuxError: Something that the command names does not exist; or as in `plan_start` and
+            `start`.
+        NotTrustedError: The start needs files that are not trusted, and nobody can be asked.
         DeclinedError: The person said no.
     """
     request = _resolve(world, command)
@@ -86,7 +89,7 @@ def start_with_consent(
 
 
 def _resolve(world: World, command: StartCommand) -> StartRequest:
-    """Return the request with what the command names: the pipeline, issue, agent and branch."""
+    """Return the request with the pipeline, issue, agent and branches that the command names."""
     request, of, on = command.request, command.of, command.on
     issue = (
         None
@@ -135,7 +138,7 @@ def _plan(
     request: StartRequest,
     warnings: tuple[str, ...] = (),
 ) -> StartPlan:
-    """Return the plan of a start, with ``warnings`` before its own, after telling the person."""
+    """Return the plan of a start, preceded by ``warnings``, after showing it to the person."""
     taken = {each.name: each.phase or "" for each in list_sessions(world)}
     plan = plan_start(world, request, taken)
     plan = replace(plan, warnings=(*warnings, *plan.warnings))
@@ -152,7 +155,7 @@ def _plan(
 def _introduce(plan: StartPlan) -> Iterator[str]:
     """Yield lines that say which pipeline the session takes, and how to take the short one.
 
-    Each has room in 80 columns, so that no terminal breaks a command in two.
+    Each fits in 80 columns, so that no terminal breaks a command in two.
     """
     name = plan.pipeline.definition.name
     yield f"pipeline {name}; its phases: agentmux pipelines show {name}"

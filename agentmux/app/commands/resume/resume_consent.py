@@ -1,4 +1,4 @@
-"""Resume a session as its user agrees: obstacles, trust, plan, warnings, questions, resume."""
+"""Resumes a session with the user's consent: obstacles, trust, plan, warnings, question, resume."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from agentmux.ports.git.worktrees import FolderGoneError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeCommand:
-    """What the user says of a resume.
+    """What the user asks for with a resume.
 
     Attributes:
-        fresh: The seats that start a new conversation; ``*`` stands for all.
-        phase: The phase to go back to; None: the phase is inferred.
-        rebuild: As for `plan_resume`.
-        repin: Likewise.
-        is_watched: Whether a person may watch the panes, so that these may ask first.
+        fresh: The seats that start a new conversation; ``*`` stands for all seats.
+        phase: The phase to go back to; None resumes in the inferred phase.
+        rebuild: How a missing worktree is made again.
+        repin: Whether the session takes the settings that have changed.
+        is_watched: Whether a person may watch the panes, so that panes may ask before they start.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -61,7 +61,12 @@ class ResumeCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivors:
-    """The agents of a session that outlived its tmux server: in words, and what ends them."""
+    """The agents of a session that are still running although their tmux server has ended.
+
+    Attributes:
+        words: The agents, in words.
+        end: Ends them.
+    """
 
     words: str
     end: Callable[[], object]
@@ -69,13 +74,13 @@ class Survivors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeTools:
-    """What a resume does with processes.
+    """The operations on processes that a resume needs.
 
     Attributes:
         starter: How an orchestrator is started.
-        wait_end: Waits, not for long, until the process with this pid has ended.
+        wait_end: Waits a short time until the process with this pid has ended.
         survivors: Takes the id and the directory of a session that is not live. Returns its agents
-            that still run; None where none does.
+            that still run; None if there are none.
     """
 
     starter: OrchestratorStart
@@ -122,12 +127,12 @@ def resume_with_consent(
 
 
 def _require_free(world: World, tools: ResumeTools, entry: SessionEntry) -> None:
-    """Check that neither the session nor another one is at work in its work tree.
+    """Check that neither this session nor another one is live in its work tree.
 
-    An orchestrator that ends by itself, since its tmux session is gone, is waited for.
+    If the session's orchestrator is just ending because its tmux session is gone, wait for it.
 
     Raises:
-        AgentmuxError: One is at work, or that is not known.
+        AgentmuxError: A session is live there, or that cannot be determined.
     """
     known = add_resumable(world, (entry,))
     lives = live(world, known)
@@ -144,12 +149,12 @@ def _require_free(world: World, tools: ResumeTools, entry: SessionEntry) -> None
 def _agree_on_plan(
     world: World, person: Person, entry: SessionEntry, command: ResumeCommand, *, asks: bool
 ) -> ResumePlan:
-    """Return the plan of a resume, after asking whether a worktree that is gone is made again.
+    """Return the plan of a resume; first ask whether to make a missing worktree again.
 
     ``asks`` says whether a person can be asked.
 
     Raises:
-        AgentmuxError: Something is against it.
+        AgentmuxError: The session cannot be resumed like this.
         DeclinedError: The person said no.
     """
     planned = partial(
@@ -176,7 +181,7 @@ def _end_survivors(person: Person, tools: ResumeTools, plan: ResumePlan) -> None
     """End agents that outlived their tmux server, after asking the person.
 
     Raises:
-        BlockedError: Agents are alive and nobody can be asked.
+        BlockedError: Such agents run, and nobody can be asked.
         DeclinedError: The person said no.
     """
     alive = tools.survivors(plan.state.session_id, plan.path)
@@ -192,8 +197,8 @@ def agents_alive(session: str, words: str) -> BlockedError:
     """Return the error for a resume that may not end agents that are still running.
 
     Args:
-        session: Name of the session.
-        words: The agents.
+        session: The name of the session.
+        words: The agents, in words.
     """
     return BlockedError(
         f"agents of session {session} outlived their tmux server: {words}",
@@ -203,16 +208,15 @@ def agents_alive(session: str, words: str) -> BlockedError:
 
 
 def add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
-    """Return the given sessions and all others of the project that are not done, each one once."""
+    """Return ``entries`` and all unfinished sessions of the project, each one once."""
     sessions = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(sessions.values())
 
 
 def used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
-    """Return a function that tells what the session's agents would run and be told in a `World`.
+    """Return the `Effect` of a resume: what the session's agents would run and be told in a world.
 
-    If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
-    tells which settings the session would take.
+    With ``repin`` it also covers the settings that the session would take.
     """
     if not world.consent.trust.parts():
         return lambda _: None
@@ -227,9 +231,10 @@ def reattach_with_consent(
     """Start a new orchestrator for the agents of a live session, after asking about trust.
 
     Raises:
-        AgentmuxError: It is not live, its tmux session cannot be reached, or the orchestrator did
-            not start.
-        BlockedError: It has an orchestrator, or is starting; or it was moved while it ran.
+        AgentmuxError: The session is not live, its tmux session cannot be reached, or the
+            orchestrator did not start.
+        BlockedError: The session has an orchestrator or is starting; or its directory was moved
+            while it ran.
         DeclinedError: The person did not consent.
     """
     liveness = live(world, (entry,))[entry.path]
