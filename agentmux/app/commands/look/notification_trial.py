@@ -29,7 +29,13 @@ class TrialOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """The outcome at one address; ``reason`` explains it, and contains nothing secret."""
+    """The result of the test at one address.
+
+    Attributes:
+        address: The address.
+        outcome: What happened to the message.
+        reason: Why, or more about it, without anything secret; may be empty.
+    """
 
     address: Address
     outcome: TrialOutcome
