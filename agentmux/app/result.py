@@ -28,6 +28,8 @@ class SessionProblem:
     Attributes:
         session: The name of the session's directory; empty if the problem concerns all sessions.
         code: The exit code for this problem alone.
+        message: What is wrong, in words.
+        hints: Commands, or other things, that the user can do about it.
         lasting: Whether every retry fails until a person changes something.
     """
 
@@ -50,7 +52,13 @@ class SessionProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult(Generic[T]):
-    """The result of an operation: its data, its problems, and the exit code of the command."""
+    """The result of an operation.
+
+    Attributes:
+        data: What the operation found or did.
+        problems: What went wrong with single sessions.
+        exit_code: The exit code of the command.
+    """
 
     data: T
     problems: tuple[SessionProblem, ...] = ()
