@@ -176,6 +176,7 @@ _TYPER_OPTIONS: Final[dict[str, Any]] = {
 }
 
 app: Final = typer.Typer(name="agentmux", cls=_Commands, **_TYPER_OPTIONS)
+"""The typer application that parses and runs all commands."""
 
 _HELP: Final = """Run a feature through a pipeline of coding agents in tmux, and resume it
 

@@ -18,7 +18,7 @@ _TEXT_LINES: Final = 40
 _TAB: Final = 4
 _LEAST: Final = 4
 """The fewest rows of text for which a page is shown."""
-# The first that fits counts.
+# The first text that fits into the columns is shown.
 _HINTS: Final = (
     "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys",
     "PgDn PgUp move, Esc closes",
@@ -27,7 +27,7 @@ _MOVES: Final = (
     "\u2193 \u2191 PgDn PgUp move, Esc takes the question back",
     "PgDn PgUp, Esc takes it back",
 )
-# The first match counts.
+# The first entry with a matching beginning decides the style of a line.
 _DIFF_STYLES: Final = (
     (("diff ", "+++", "---"), SegmentStyle.HEADER),
     (("index ", "new file", "deleted file", "similarity", "rename"), SegmentStyle.DIM),

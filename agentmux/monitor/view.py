@@ -218,9 +218,9 @@ def _choose_name(picture: Picture) -> str:
 
 
 def _phase_line(state: SessionState, cols: int) -> Iterator[_Ranked]:
-    """Yield the phases, one beside the other, for a pane with more important things to show.
+    """Yield all phases in one line, for a pane that has more important things to show.
 
-    If they do not fit, only the present one.
+    If the line is too long, only the current phase is shown.
     """
     here = working_phase(state)
     shown = [f"{phase_mark(state, each, here)} {each.replace('_', ' ')}"
@@ -264,7 +264,7 @@ _PHASE_STYLES: Final = {
 
 
 def _status(name: str, picture: Picture) -> SeatStatus:
-    """Return the status of the seat ``name``: as last observed, else as in the journal."""
+    """Return the last observed status of the seat ``name``, or else its status in the journal."""
     seat = picture.state.seats[name]
     journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
     return picture.statuses.get(name, journal)
@@ -307,14 +307,14 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
         yield from _text(no_prompt, cols, SegmentStyle.PROBLEM, ranks=why, lines=2, indent="    ")
     if needs_reason(seat.mode, seat.reason):
         yield from _text(seat.reason, cols, SegmentStyle.DIM, ranks=why, lines=2, indent="    ")
-    # Of an agent that has ended it would be a question that nobody can answer any more.
+    # The last line of an ended agent could be a question, which nobody can answer any more.
     last = "" if seat.status in _ENDED else picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
 
 
 _NUMBERED: Final = 9
 _ENDED: Final = statuses.LEFT | {statuses.CRASHED, statuses.REJECTED}
-# What is yours is marked by a sign already.
+# A status that needs the user has no colour here, because the sign `ATTENTION` marks it.
 _COLOURED: Final = {
     Colour.RED: SegmentStyle.BAD,
     Colour.GREEN: SegmentStyle.GOOD,
@@ -324,7 +324,7 @@ _LAST_LINE: Final = "    > "
 
 
 def _says(status: SeatStatus, now: datetime, *, since: bool) -> str:
-    """Return the words for what an agent does, and since when if ``since``."""
+    """Return what an agent is doing, in words; with the time since then, if ``since`` is true."""
     until = time_of(status.until) if status.until else None
     if until is not None:
         return parked_label(until, now)
@@ -349,7 +349,7 @@ def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _about(picture: Picture, name: str, seat: Seat) -> str:
-    """Return a line about a seat: its agent and model, since when, and how that was started."""
+    """Return a line about a seat: its agent and model, for how long, and how it was started."""
     known = picture.state.agents.get(name, {})
     parts = (
         " ".join(filter(None, (str(known.get("agent") or ""), str(known.get("model") or "")))),
@@ -492,13 +492,13 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 
 
 def _turn(status: SeatStatus) -> tuple[str, str] | None:
-    """Return what is shown of a seat that waits for the user, as in `_TURNS`; None for others."""
+    """Return the texts about a seat that waits for the user, as in `_TURNS`; else None."""
     unsent = ("has not got its prompt", _UNSENT) if status.unsent else None
     return _TURNS.get(status.status, unsent)
 
 
 def _more(status: SeatStatus) -> str:
-    """Return a stalled agent's last message about trouble with its service; else nothing."""
+    """Return a stalled agent's last message about a problem with its service, else empty."""
     return f" ({status.trouble})" if status.trouble and status.status == statuses.STALLED else ""
 
 
@@ -525,7 +525,7 @@ def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
 
 
 def _clock(message: MonitorMessage, now: datetime) -> str:
-    """Return when a message came, as ``10:27 ``, with its day if that is not today."""
+    """Return the time of a message, such as ``10:27 ``, with its day unless that is today."""
     if message.at is None:
         return ""
     return f"{clock_label(message.at, now)} "

@@ -23,7 +23,7 @@ class Fleet(Protocol):
         """Return the state of the fleet, which may be a few seconds old."""
 
     def question(self, feature: str) -> FleetQuestion:
-        """Return the decision that the user has to make on a feature, with what it is based on.
+        """Return the decision that a feature waits for, and what an approval would do.
 
         Args:
             feature: The feature's id.

@@ -17,7 +17,7 @@ class ProcessWatch(Protocol):
         """Return when a process started, in ticks since boot (macOS: Unix time); 0 if unknown."""
 
     def close(self) -> None:
-        """End the watch; no ``ended`` is called any more."""
+        """Stop the watch, so that no ``ended`` function is called after this."""
 
 
 class WakePipe(Protocol):

@@ -173,7 +173,7 @@ def _answer(
     """
     named = AgentOffer(name=preferred, agent=preferred, says="") if preferred else None
     usual = named or _usual(world, choices)
-    # Who is asked again has seen the menu: then the names are enough.
+    # A person who is asked again has seen the menu, so the names are enough.
     menu = [f"  {', '.join(each.name for each in choices)}"] if preferred else _menu(choices)
     text = "\n".join([question, *menu, ""])
     prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "

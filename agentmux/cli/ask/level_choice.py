@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ASK: Final = "ask"
 EDITS: Final = "edits"
 EVERYTHING: Final = "everything"
+"""The names of the levels, from the lowest to the highest."""
 
 _INDENT: Final = " " * 7
 

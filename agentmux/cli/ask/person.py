@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from agentmux.core.config.trust import Part
 
 YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+"""The option ``--yes`` of commands that ask for consent."""
+
 TrustOpt = Annotated[
     bool, typer.Option("--trust", help="Trust the project's files as they are now (for CI).")
 ]
+"""The option ``--trust`` of commands that use the project's files."""
 
 
 def require_person(face: Face, command: str) -> None:

@@ -125,7 +125,7 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
 
     If no session is named, the newest session that waits for a decision counts.
     """
-    # Slow to import, and the one rule of what the command takes.
+    # These imports are slow, but have the only rule about which phases the command accepts.
     from agentmux.core.fold.acceptance import takes_decision
     from agentmux.core.journal.state import decode
     from agentmux.core.pipeline import registry

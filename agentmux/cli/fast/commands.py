@@ -20,6 +20,7 @@ PLACE: Final = os.path.join(
 """The folder with the data file, the completion scripts of the shells and the man page."""
 
 DATA: Final = f"{PLACE}/commands.json"
+"""The path of the data file."""
 
 SHELLS: Final = {"bash": "agentmux.bash", "zsh": "_agentmux", "fish": "agentmux.fish"}
 """The name of the completion script in `PLACE`, for each shell that has one."""

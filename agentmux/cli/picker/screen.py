@@ -220,7 +220,7 @@ class Looker:
         self.wake_read_fd, self.wake_write_fd = os.pipe()
         for each in (self.wake_read_fd, self.wake_write_fd):
             os.set_blocking(each, False)
-        # A look that hangs must not keep the program from ending.
+        # An examination that hangs must not keep the program from ending.
         threading.Thread(target=self._work, daemon=True).start()
 
     def want(self, names: Sequence[str]) -> None:

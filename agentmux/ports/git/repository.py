@@ -11,6 +11,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
+"""A git operation that may be unfinished in a work tree."""
 
 
 class GitError(AgentmuxError):

@@ -195,10 +195,10 @@ class Worktrees(Protocol):
         """Return whether the worktree exists, is complete and belongs to the session."""
 
     def is_there(self, spec: WorktreeSpec) -> bool:
-        """Return whether the folder of the worktree exists, so that `make` would keep it.
+        """Return whether the session's worktree exists, so that `make` would keep it.
 
-        Unlike `is_made`, this is true even if the repository was moved, so that git no longer
-        recognises the worktree.
+        Unlike `is_made`, this is true even if the repository or the session's directory was moved,
+        so that git no longer recognises the worktree.
         """
 
     def place(self, spec: WorktreeSpec) -> Path:
