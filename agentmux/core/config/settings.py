@@ -67,7 +67,7 @@ class Defaults:
         model: The model for ``agent``; None leaves the choice to the agent.
         session_name: The name of the tmux session of a session from an older version whose state
             contains no name.
-        max_review_iterations: How often a failed review or check of a phase is followed by a fix.
+        max_review_iterations: How many fixes each review or check may require in one cycle.
     """
 
     agent: str = "claude"

@@ -50,7 +50,10 @@ from agentmux.core.pipeline.verified import is_proven
 from agentmux.core.pipeline.work import Work, find_work, is_setting_up
 
 MAX_ATTEMPTS: Final = 2
-"""How often a seat is launched for the same work; a crash of the last launch fails the session."""
+"""The session fails if the launch with this attempt number crashes; it counts from 1.
+
+A relaunch after a rejected conversation does not count as another attempt.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
