@@ -81,7 +81,7 @@ class SupersededError(BlockedError):
 
 
 class NotFoundError(AgentmuxError):
-    """A name matches nothing, or more than one thing."""
+    """The thing that a command names does not exist, or its name matches more than one thing."""
 
     exit_code = ExitCode.NOT_FOUND
     lasting = True
@@ -114,7 +114,7 @@ class MissingError(AgentmuxError):
 
 
 class NotInstalledError(MissingError):
-    """A program that AgentMux needs is not installed, or too old."""
+    """A program that AgentMux needs is not installed or is too old."""
 
     lasting = True
 

@@ -168,7 +168,7 @@ def cwd() -> Path:
     """Return the current directory.
 
     Raises:
-        UsageError: The current directory does not exist any more.
+        UsageError: The current directory was deleted.
     """
     try:
         return Path.cwd()

@@ -11,7 +11,7 @@ from agentmux.core.config.settings import Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """The text of a notification: a title on one line, and a body of a few lines."""
+    """The text of a notification: a title of one line, and a body of a few lines."""
 
     title: str
     body: str

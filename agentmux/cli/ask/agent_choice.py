@@ -129,7 +129,7 @@ def is_configured(world: World, config: Path | None) -> bool:
 
     Args:
         world: The project, with its settings and tools.
-        config: The file of ``--config``, which counts, too; None without this option.
+        config: The file of ``--config``, which is searched as well; None without this option.
     """
     return names_an_agent(machine.config_dir(world.environment), world.project, config)
 

@@ -332,14 +332,14 @@ class Repository(Protocol):
         """Create a branch at HEAD and switch to it.
 
         Raises:
-            UsageError: As in `require_new_branch`.
+            UsageError: The name is invalid, or there is already a branch of this name.
             GitRefusedError: Git refuses to switch.
         """
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Switch back to ``before``, and delete the branch ``name`` that `create_branch` created.
+        """Undo `create_branch`: switch back to ``before``, and delete the branch ``name``.
 
-        The branch stays if it has moved since then, or if git refuses; that is no error.
+        The branch is kept if it has new commits, or if git refuses; that is no error.
         """
 
     def take_branch(self, name: str, head: Head) -> Head:

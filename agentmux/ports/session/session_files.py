@@ -167,9 +167,9 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def take_skipped(self) -> tuple[str, ...]:
-        """Return a sentence for each line that `tail` skipped because it does not parse.
+        """Return a sentence for each line of the journal that `tail` could not parse and skipped.
 
-        Each line is reported once, here or as a warning of `load`.
+        Each line is reported only once, here or as a warning of `load`.
         """
 
     def append(self, event: Event) -> None:
