@@ -1,1 +1,1 @@
-"""Configuration files, prompt files, probes of agents. Types of settings are in `core/config`."""
+"""Reads configuration, prompt and pipeline files; probes agents. Settings: `core/config`."""

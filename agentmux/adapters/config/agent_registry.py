@@ -1,4 +1,4 @@
-"""Build the agent registry of a configuration, and probe what the installed agent programs can do.
+"""Builds the agent registry of a configuration, and probes what installed agent programs can do.
 
 A probe runs the program with ``--help`` at most once, and caches the output until the program
 changes. Modules that only an error or an actual probe needs are imported inside functions, so that
@@ -57,13 +57,16 @@ Values = Mapping[str, Any]
 
 
 class _NoAnswerError(Exception):
-    """A program did not say what it can do; the text says why, after the name of the program."""
+    """A probed program gave no usable output.
+
+    The text is the reason, to follow the program's name.
+    """
 
 
 def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
     """Return all agents by name: the built-in ones first, with the configuration merged over them.
 
-    An entry with ``like`` takes its missing values from the agent that is named there.
+    An entry with ``like`` inherits its missing values from the agent that ``like`` names.
 
     Raises:
         ConfigError: The ``like`` of an entry names no other agent, or leads back to the entry.
@@ -88,10 +91,10 @@ def _built_in() -> Mapping[str, Any]:
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     """Return the entry ``name`` of ``table``, merged over the entry that its ``like`` names.
 
-    ``install`` is not inherited for a command of its own. ``match``, the program names that an
-    entry describes, is never inherited. If the entry sets none,
-    it is empty for an inherited command; for a command of its own it is left out, so that the
-    default applies: the command's base name.
+    An entry with its own ``command`` does not inherit ``install``. ``match``, the program names
+    that an entry describes, is never inherited: if the entry does not set it, it is empty for an
+    inherited command; for an own command it is left out, so that the default applies (the command's
+    base name).
 
     Args:
         seen: The entries whose ``like`` led here; naming one of them again is an error.
@@ -160,18 +163,18 @@ def probe(
     keep: bool = True,
     timeout_s: float = PROBE_TIMEOUT_S,
 ) -> ProbeResult:
-    """Return what the program that is installed under the agent's command can do.
+    """Return what the installed program of an agent can do.
 
     The program runs at most once, without a terminal and with an empty standard input. It is not
-    run at all if the agent has no features to look for. A cached output is current as long as the
+    run at all if the agent has no features to detect. A cached output is current as long as the
     program's path, size and modification time are the same.
 
     Args:
         path_env: The ``PATH`` on which the program is searched, and with which it runs.
-        cache_dir: Where outputs are cached; None: nowhere. A cache that cannot be read or written
-            is ignored.
-        keep: False: read the cache, but write nothing to it.
-        timeout_s: How long to wait for the output; 0: do not run the program. If the program does
+        cache_dir: The folder for cached outputs; None for no cache. A cache that cannot be read or
+            written is ignored.
+        keep: Whether to write to the cache; if false, it is only read.
+        timeout_s: Seconds to wait for the output; 0 does not run the program. If the program does
             not end in time, or fails, the cached output of an earlier version at the same path is
             used; if there is none, the result says nothing about the program's features.
     """
@@ -183,7 +186,10 @@ def probe(
 
 
 def _former(spec: AgentSpec, program: Path) -> str:
-    """Return the package that has a successor and contains the program; empty if none does."""
+    """Return the superseded package that contains the program; empty if there is none.
+
+    ``spec.former`` lists packages that have a successor.
+    """
     place = f"{program.resolve()}"
     return next((each for each in spec.former if f"/node_modules/{each}/" in place), "")
 
@@ -219,12 +225,12 @@ def _probe_of(
 
 
 class Prober:
-    """Probe each program at most once per process, even if several threads ask for it."""
+    """Probes each program at most once per process, even if several threads ask for it."""
 
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the arguments with which each program is probed; see the function `probe`.
+        """Prepare to probe; this runs nothing. For the arguments, see the function `probe`.
 
         If ``runs`` is false, no program is run: only the cache is read.
         """
@@ -235,7 +241,7 @@ class Prober:
         self._changed = threading.Condition()
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do; wait for its output for at most `PROBE_TIMEOUT_S`.
+        """Return what the program can do; wait at most `PROBE_TIMEOUT_S` for its output.
 
         If another thread is probing the program already, the time counts from the start of its
         probe. After that time the result may come from an earlier version, or say nothing about
@@ -244,7 +250,7 @@ class Prober:
         return self._answer(spec, PROBE_TIMEOUT_S)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do; wait for its output for at most `PROBE_ANSWER_S`.
+        """Return what the program can do; wait at most `PROBE_ANSWER_S` for its output.
 
         If another thread is probing the program already, the time counts from the start of its
         probe. After that time the result may come from an earlier version, or say nothing about
@@ -346,7 +352,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
 
 
 def _failure(status: int, said: str) -> str:
-    """Return how a program ended that failed, with the last line that it printed."""
+    """Return how a failed program ended, and the last line that it printed."""
     how = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return f"{how}: {lines[-1][:_MOST_SAID]}" if lines else how

@@ -1,4 +1,4 @@
-"""The JSON Schema of the configuration files, with which an editor checks and completes them."""
+"""The JSON Schema of the configuration files, which editors use to check and complete them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from agentmux.core.config.settings import Settings
 from agentmux.core.names import layout
 
 SCHEMA_FILE: Final = "config.schema.json"
-"""The file beside ``config.yaml`` that ``agentmux init`` writes."""
+"""The name of the schema file, which ``agentmux init`` writes beside ``config.yaml``."""
 
 EDITOR_LINE: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}"
-"""The first line of a configuration file; editors find the schema by it, from the file's folder."""
+"""The first line of a configuration file, by which editors find the schema in the same folder."""
 
 
 def schema_path(project: Path) -> Path:
-    """Return where the schema of a project's configuration is."""
+    """Return the path of the schema file of a project's configuration."""
     return project / layout.PROJECT_FOLDER / SCHEMA_FILE
 
 
 def config_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 7) of every configuration file, with the built-in values."""
+    """Return the JSON Schema (draft 7) of the configuration files, with all default values."""
     json_schema = schema.described_schema(SCHEMA)
     _add_defaults(json_schema, plain_settings(Settings()))
     return {
@@ -38,12 +38,12 @@ def config_schema() -> dict[str, Any]:
 
 
 def config_schema_text() -> str:
-    """Return the schema as the text of a file."""
+    """Return the content of the schema file."""
     return json.dumps(config_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _add_defaults(made: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Add the built-in values to the schemas of their keys, below ``made``."""
+    """Add each built-in value to the schema of its key in ``made``, as the default."""
     for key, value in values.items():
         inner = made["properties"].get(key)
         if inner is None:

@@ -1,7 +1,7 @@
-"""Set one value in a configuration file that a person wrote, and change no other byte.
+"""Sets one value in a configuration file that a person wrote, and changes no other byte.
 
-The text is edited, not generated. The result is parsed again, and unless it has the same content as
-before plus the new value, the file is not written.
+The text is edited, not generated. The result is parsed again: if its content is anything other than
+the old content plus the new value, the file is not written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
     Raises:
         ConfigError: The file cannot be edited without changing something else in it. The hint is
             the line to add by hand.
-        DataError: The file cannot be written. After either error the file is unchanged.
+        DataError: The file cannot be written. After either error, the file is unchanged.
     """
     hint = f"add to it by hand: {as_line(keys, value)}"
     try:

@@ -1,4 +1,4 @@
-"""The settings in effect, in the form of a configuration file, and where each comes from."""
+"""The values of the configuration that are in effect, and the file and line that set each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class SettingValue:
 
     Attributes:
         key: The dotted key, such as ``resume.max_age``.
-        value: In the form of a configuration file: a duration is a text.
-        layer: ``built-in``, ``user``, ``project`` or ``--config``.
-        at: ``file:line``; empty for a built-in value.
+        value: The value as it is written in a configuration file: a duration is text, for example.
+        layer: The layer that sets it: ``built-in``, ``user``, ``project`` or ``--config``.
+        at: The place that sets it, as ``file:line``; empty for a built-in value.
     """
 
     key: str
@@ -33,18 +33,18 @@ class SettingValue:
     at: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields for a JSON answer."""
+        """Return the fields for JSON output; ``at`` is None for a built-in value."""
         return {"key": self.key, "value": self.value, "layer": self.layer, "at": self.at or None}
 
 
 def effective_values(
     layers: Sequence[Layer], names: Mapping[Path, str]
 ) -> tuple[SettingValue, ...]:
-    """Return every value of the configuration that these layers make, in the order of the schema.
+    """Return every value of the configuration that results from ``layers``, in the schema's order.
 
     Args:
-        layers: Lowest first.
-        names: What each layer is called, by the path of its file.
+        layers: The configuration files, lowest first.
+        names: The name of each layer, by the path of its file.
     """
     loaded = combine_layers(layers)
     values = dict(_flat(plain_settings(loaded.settings), loaded.sources))
@@ -56,12 +56,12 @@ def effective_values(
 
 
 def _is_of_coders(key: str) -> bool:
-    """Whether this is a setting of coders, of a role that is none: no file can set it."""
+    """Whether the key is the coder-only setting ``single`` of another role: no file can set it."""
     return key.startswith("roles.") and key.endswith(".single") and key not in _KEYS
 
 
 def _origin(key: str, layers: Iterable[Layer], names: Mapping[Path, str]) -> dict[str, str]:
-    """Return layer and place of the highest layer that sets ``key``, or sets something in it."""
+    """Return layer and place of the highest layer that sets ``key`` or a key below it."""
     for layer in reversed(tuple(layers)):
         at = next((at for each, at in layer.sources.items() if _is_in(each, key)), None)
         if at is not None:
@@ -76,7 +76,7 @@ def _is_in(key: str, outer: str) -> bool:
 def _flat(
     values: Mapping[str, Any], sources: Mapping[str, str], path: str = ""
 ) -> Iterator[tuple[str, object]]:
-    """Yield the dotted key and value of everything that the schema or a layer sets by itself."""
+    """Yield dotted key and value of every value that the schema or a layer sets on its own."""
     for key, value in values.items():
         at = f"{path}.{key}" if path else key
         if at in _KEYS or at in sources or not isinstance(value, dict):
@@ -88,7 +88,7 @@ def _flat(
 def plain_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings as plain values in the form of a configuration file.
 
-    Keys that no file can set are left out, and so are those of a role that it does not set.
+    Keys that no file can set are left out, and so are the keys that a role does not set.
     """
     values: dict[str, Any] = {}
     for field in fields(Settings):
@@ -127,7 +127,7 @@ def _plain(value: object) -> object:
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration as it is written: in the largest unit of which it is a whole number."""
+    """Return a duration as text, in the largest unit in which it is a whole number."""
     for unit_s, unit in _UNITS:
         if seconds and seconds % unit_s == 0:
             return f"{seconds / unit_s:.0f}{unit}"

@@ -1,6 +1,6 @@
-"""Read the forges: the built-in ones, and the user's ``forges.yaml`` merged over them.
+"""Reads the forges: the built-in ones, with the user's ``forges.yaml`` merged over them.
 
-A project has no such file: it could otherwise name programs to run with the user's log-in.
+A project has no such file, because it could name programs to run with the user's log-in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "forges.yaml"
 USER_FILE: Final = "forges.yaml"
-"""The name of the user's file, in the folder of the user's configuration."""
+"""The name of the user's file of forges, in the folder of the user's configuration."""
 
 _LINE: Final = schema.text()
 _HOST: Final = r"[a-z0-9][a-z0-9.-]*(:\d{1,5})?"
@@ -26,7 +26,7 @@ _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def _places_only(*places: str) -> schema.Reader:
-    """Return a reader of a line in which only these names may stand in braces."""
+    """Return a reader of a line in which only these placeholders (in braces) are allowed."""
 
     def reader(node: schema.Node, path: str) -> object:
         schema.require_places(node, places)
@@ -42,7 +42,7 @@ def _words(node: schema.Node, path: str) -> object:
 
 
 def _paths(node: schema.Node, path: str) -> tuple[str, ...]:
-    """Read places in a JSON answer: keys joined by dots; several of them are joined with ``/``."""
+    """Read paths in a JSON answer: keys joined by dots; ``/`` separates several paths."""
     text = schema.text(r"[\w-]+(\.[\w-]+)*(/[\w-]+(\.[\w-]+)*)*", "keys such as `author.login`")
     return tuple(str(text(node, path)).split("/"))
 
@@ -67,7 +67,8 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "look": _REQUEST,
     "open": (),
 }
-"""What each command's answer tells, by our names; `_OPTIONAL` may be missing."""
+"""The fields that the answer to each command must contain, by our names; `_OPTIONAL` ones may be
+missing."""
 _OPTIONAL: Final = ("author_id",)
 _URL: Final = _places_only("host", "repo", "number")
 
@@ -101,10 +102,10 @@ _NEEDED: Final = ("program", "hosts", "repository", "issue_url", "request_url")
 def load_forges(user_dir: Path | None) -> Mapping[str, ForgeSpec]:
     """Return all forges by name: the user's entries are merged over the built-in ones.
 
-    An entry with ``like`` takes its missing values from the forge that is named there.
+    An entry with ``like`` inherits its missing values from the forge that ``like`` names.
 
     Args:
-        user_dir: The folder of the user's configuration; None: only the built-in forges.
+        user_dir: The folder of the user's configuration; None for only the built-in forges.
 
     Raises:
         ConfigError: The user's file has a mistake; the message names file and line.
@@ -117,7 +118,7 @@ def load_forges(user_dir: Path | None) -> Mapping[str, ForgeSpec]:
 
 
 def _read(path: Path, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return a file's entries by name, and where each of them begins (``file:line``)."""
+    """Return a file's entries by name, and the place of each entry (``file:line``)."""
     node = schema.parse(read_text(path, name) or "", name)
     values = schema.read(node, FORGES) if node is not None else {}
     if node is None or not isinstance(node.value, dict) or not isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""Find programs on this machine, and probe the programs of agents."""
+"""Finds programs on this machine, and probes the programs of agents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class InstalledPrograms:
-    """The programs on one ``PATH``; a program is searched or probed when a method needs it."""
+    """The programs on one ``PATH``; they are searched and probed only when a method needs it."""
 
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the user's ``PATH`` and shell, and the folder for cached outputs of probes.
+        """Use the user's ``PATH`` and shell, and a folder for cached outputs of probes.
 
-        If ``keep`` is false, nothing is written there; if ``runs`` is false, no program is run.
+        If ``keep`` is false, nothing is cached there; if ``runs`` is false, no program is run.
         """
         self.path = path
         self.shell = shell
@@ -51,7 +51,7 @@ class InstalledPrograms:
     def identity(self, path: str) -> str:
         """Return the real path, size and modification time of the program at ``path`` as one text.
 
-        The text is empty if nothing is there. Two equal texts mean the same, unchanged program.
+        It is empty if there is no such file. Equal texts mean the same, unchanged program.
         """
         try:
             facts = Path(path).stat()
@@ -60,5 +60,8 @@ class InstalledPrograms:
         return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
 
     def exists(self, path: str) -> bool:
-        """Return whether anything is at ``path``; False also if the system does not let us look."""
+        """Return whether anything exists at ``path``.
+
+        False also if the system does not let us look.
+        """
         return os.path.exists(path)  # noqa: PTH110 (`Path.exists` raises where it may not look)

@@ -1,4 +1,4 @@
-"""Read the configuration: built-in values, then the files of user, project and ``--config``.
+"""Reads the configuration: built-in values, then the files of user, project and ``--config``.
 
 `SCHEMA` below lists every key; ``docs/reference/configuration.md`` explains the keys.
 """
@@ -27,14 +27,18 @@ S = TypeVar("S", bound=DataclassInstance)
 
 BUILT_IN: Final = "built-in"
 LARGEST: Final = 1_000_000
-"""The size limit in bytes; a larger configuration file is refused."""
+"""The size limit of a configuration file in bytes; a larger one is refused."""
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 _SEAT_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 _VERIFY_MAX: Final = 16
-"""More commands than that would fill the screen with panes; a script can run any number."""
+"""The maximum number of ``verify`` commands. More would fill the screen with panes; a single script
+can run any number."""
 _OWN_ROLE: Final = r"(?!(check|setup|user|orchestrator|decision)$)(?!check-)[a-z][a-z0-9_-]{0,31}"
-"""The name of a role that the configuration adds; the others are seats of AgentMux's own."""
+"""Matches the name of a role that a configuration may add.
+
+The excluded names are AgentMux's own.
+"""
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_./-]*)?"
 _CONVERSATION: Final = ("session_id", "checkpoint_dir", "checkpoint")
@@ -45,7 +49,7 @@ _LINE: Final = schema.text()
 def _template(*places: str) -> schema.Reader:
     """Return a reader of a list of words, in which only the placeholders ``places`` may be used.
 
-    A placeholder is written in braces (``{session_id}``); any other one is a `ConfigError`.
+    A placeholder is a name in braces (``{session_id}``); any other name is a `ConfigError`.
     """
 
     @schema.describe_as(lambda: schema.WORDS)
@@ -95,7 +99,7 @@ def _described_commands(command: schema.Schema, **bounds: int) -> schema.JsonSch
 
 @schema.describe_as(lambda: _described_commands(_COMMAND))
 def _setup(node: schema.Node, path: str) -> object:
-    """Read the steps that prepare a worktree; each needs a command."""
+    """Read the steps that prepare a worktree; each must have a command."""
     return _commands(node, path, _COMMAND, "step")
 
 
@@ -111,7 +115,7 @@ def _verify(node: schema.Node, path: str) -> object:
 def _commands(
     node: schema.Node, path: str, command: schema.Schema, what: str
 ) -> tuple[dict[str, Any], ...]:
-    """Read a list of named commands; ``what`` is what errors call one of them."""
+    """Read a list of named commands; error messages call one of them ``what``."""
     commands = schema.listing(command, unique="name")(node, path)
     items = node.value if isinstance(node.value, list) else []
     for item, each in zip(items, commands, strict=True):
@@ -217,7 +221,7 @@ AGENTS: Final = _agents(schema.pattern)
 """The schema of the agent registry in a configuration; see `spec.AgentSpec` for the fields."""
 
 BUILT_IN_AGENTS: Final = _agents(schema.prose)
-"""The schema of the built-in registry. It does not compile the regular expressions, to save time;
+"""The schema of the built-in registry. To save time, it does not compile the regular expressions;
 tests do."""
 
 _ROLE: Final[Mapping[str, schema.Schema]] = {
@@ -295,7 +299,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
-    """The configuration, and where each of its values came from.
+    """The configuration, and the place that sets each of its values.
 
     Attributes:
         sources: Maps a dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
@@ -326,13 +330,13 @@ def load_settings(
 ) -> LoadedSettings:
     """Return the configuration from all layers: mappings are merged, other values are replaced.
 
-    A missing file is no error, unless it is ``explicit``.
+    A missing file is not an error, unless it is ``explicit``.
 
     Args:
-        user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``; None: do
-            not read that file.
+        user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``; None to
+            read no file of the user.
         project_dir: The project's folder, which may have ``.agentmux/config.yaml``.
-        explicit: The file given with ``--config``; None if there is none.
+        explicit: The file given with ``--config``; None if the option is not used.
 
     Raises:
         ConfigError: A file has a mistake; the message names file and line.
@@ -341,9 +345,12 @@ def load_settings(
 
 
 def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> bool:
-    """Whether a configuration file names an agent, for all roles or for one.
+    """Return whether a configuration file sets an agent, for all roles or for one.
 
-    Arguments and errors are those of `load_settings`.
+    For the arguments, see `load_settings`.
+
+    Raises:
+        ConfigError: A file has a mistake.
     """
     return any(
         source != BUILT_IN
@@ -355,9 +362,12 @@ def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | No
 def read_layers(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> tuple[Layer, ...]:
-    """Read the configuration files that exist: of user, project and ``--config``, in this order.
+    """Read the existing configuration files of user, project and ``--config``, in this order.
 
-    Arguments and errors are those of `load_settings`.
+    For the arguments, see `load_settings`.
+
+    Raises:
+        ConfigError: A file has a mistake, or ``explicit`` does not exist.
     """
     layers: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
@@ -379,11 +389,11 @@ _OF_THE_USER: Final = {
     "notify": "who is told of your features",
     "fleet": "which repositories this host runs",
 }
-"""Keys that only the user's own file may set, and what another file would choose by them."""
+"""Keys that only the user's own file may set, with what another file would decide by them."""
 
 
 def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
-    """Refuse keys that only the user's own file may set, since a project could set them, too."""
+    """Raise an error if this file sets a key that only the user's own file may set."""
     for key, would in _OF_THE_USER.items():
         entry = node.value.get(key) if isinstance(node.value, dict) else None
         if entry is not None:
@@ -397,7 +407,7 @@ def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
 
 
 def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
-    """Return the configuration from these layers, lowest first, merged over the built-in values."""
+    """Return the configuration of these layers, lowest first, merged over the built-in values."""
     merged: dict[str, object] = {}
     sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
     ordered_layers = tuple(layers)
@@ -464,7 +474,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    """Return the built-in settings, overridden by ``values``, which are checked already."""
+    """Return the built-in settings, overridden by ``values``, which must have been checked."""
     roles = {
         role: RoleSettings(**_mapping(given))
         for role, given in _mapping(values.get("roles")).items()
@@ -502,7 +512,7 @@ _MADE: Final[Mapping[str, Callable[[Any], object]]] = {
     "worktree": WorktreeMode,
     "setup": _steps,
 }
-"""Makes the value of a setting from what the schema returns."""
+"""Converts a setting from what the schema returns to its final type, by key."""
 
 
 def _section(built_in: S, values: Mapping[str, Any]) -> S:

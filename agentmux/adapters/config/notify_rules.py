@@ -1,4 +1,4 @@
-"""Read the setting ``notify``. No error quotes an address, since it may hold a token."""
+"""Reads the setting ``notify``. Errors never quote an address, because it may contain a token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _description() -> schema.JsonSchema:
 
 @schema.describe_as(_description)
 def notify_rules(node: schema.Node, path: str) -> object:
-    """Read a list of rules, each with ``to`` and perhaps ``on``; return a tuple of `NotifyRule`."""
+    """Read a list of rules, each with ``to`` and optionally ``on``; return `NotifyRule` objects."""
     return tuple(_rule(item, f"{path}[{n}]") for n, item in enumerate(_items(node, path)))
 
 

@@ -1,7 +1,8 @@
-"""The files of pipelines: the built-in ones, the user's and the project's; each is read once.
+"""Reads pipeline definitions: built-in ones, the user's and the project's.
 
-A definition is `NAME.yaml` in one of three folders. The prompts and schemas that it names are
-beside it, or built in. They are found and bounded here; `core/definitions` checks what they say.
+A definition is ``NAME.yaml`` in one of three folders. The prompts and schemas that it names are
+beside it, or built in. This module finds them and limits their size; `core/definitions` checks
+their content.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from agentmux.errors import DataError
 BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "pipelines"
 FOLDER: Final = "pipelines"
 DEFINITION_MAX: Final = 64 << 10
-"""The size limit of a definition in bytes; as JSON it may have a quarter of that."""
+"""The size limit of a definition in bytes; in JSON form it may have a quarter of that."""
 PROMPT_MAX: Final = 64 << 10
 SCHEMA_MAX: Final = 64 << 10
 FILES_MAX: Final = 100
-"""How many definitions of one folder are looked at."""
+"""The maximum number of definitions that are read from one folder."""
 _MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineFolder:
-    """A folder of definitions; ``shown`` is its path in messages."""
+    """A folder of pipeline definitions; messages call it ``shown``."""
 
     origin: Origin
     path: Path
@@ -41,11 +42,11 @@ class PipelineFolder:
 
 
 def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, ...]:
-    """Return the folders in which definitions are looked for; the first match wins.
+    """Return the folders that are searched for definitions; the first match wins.
 
     Args:
         project: The project's folder.
-        user: The folder of the user's configuration; None: do not look there.
+        user: The folder of the user's configuration; None to leave it out.
     """
     own = f"{layout.PROJECT_FOLDER}/{FOLDER}"
     shared = (
@@ -59,7 +60,7 @@ def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, 
 
 
 def names_in(folder: PipelineFolder) -> tuple[str, ...]:
-    """Return the names of the definitions in a folder, sorted; also those that cannot be used."""
+    """Return the names of the definitions in a folder, sorted, including unusable ones."""
     try:
         with os.scandir(folder.path) as entries:
             file_names = sorted(each.name for each in entries if each.name.endswith(".yaml"))
@@ -69,9 +70,9 @@ def names_in(folder: PipelineFolder) -> tuple[str, ...]:
 
 
 def read_source(folder: PipelineFolder, name: str) -> Source | None:
-    """Read a definition, and the files that it names; None if there is none of this name.
+    """Read a definition and the files that it names; None if there is no such definition.
 
-    Nothing raises: what cannot be read is among the problems of the result.
+    It never raises: the result lists what could not be read among its problems.
     """
     path = plain(f"{folder.shown}/{name}.yaml")
     blank = Source(name=name, origin=folder.origin, path=path)
@@ -112,7 +113,7 @@ def _read(folder: PipelineFolder, blank: Source, data: bytes) -> Source:
 
 
 class _Beside:
-    """The files of one sort that a definition names: their texts, or why they cannot be used."""
+    """The files of one kind that a definition names: their texts, or why they cannot be used."""
 
     def __init__(self, folder: Path, limit: int, *, built_in: Path | None = None) -> None:
         self._folder, self._limit, self._built_in = folder, limit, built_in
@@ -120,7 +121,7 @@ class _Beside:
         self.wrong: dict[str, str] = {}
 
     def take(self, name: str) -> None:
-        """Read one file; a name without `/` and `.` is that of a built-in one."""
+        """Read one file; a name without ``/`` and ``.`` means a built-in file."""
         if not _is_path(name):
             path = None if self._built_in is None else self._built_in / f"{name}.md"
             if path is not None and path.is_file():
@@ -149,9 +150,10 @@ def _useless(schemas: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _beside(folder: Path, name: str, limit: int) -> tuple[bytes | None, str]:
-    """Return the content of a file below a folder; else None and why it cannot be used.
+    """Return the content of a file below ``folder``, or None and why it cannot be used.
 
-    A link may lead to another place in the folder, but not out of it.
+    A link may lead to another place in the folder, but not out of it. If the file does not exist,
+    the reason is `_MISSING`.
     """
     top, real = os.path.realpath(folder), os.path.realpath(folder / name)
     if not Path(real).is_relative_to(top):

@@ -1,8 +1,8 @@
 """The files of a project that configure AgentMux; each is read once.
 
-Some parts of them need the user's trust: they are used only if the user has trusted them, or if the
-caller allows them. The text that is used is the one whose hash was checked, since no file is read a
-second time.
+Some parts of them need trust: they are used only if the user has trusted them, or if the caller
+allows them. The text that is used is always the text whose hash was checked, because no file is
+read twice.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ T = TypeVar("T")
 class ProjectFiles:
     """The configuration of one project, as read from its files and the user's own files.
 
-    In the methods, ``keys`` names the parts (by `trust.Part.key`) that are allowed, among all that
-    need trust; None allows exactly the trusted parts. Parts that are not allowed are not used.
+    In the methods, ``keys`` are the keys (`trust.Part.key`) of the parts that are allowed, of all
+    that need trust; None allows exactly the trusted parts. Parts that are not allowed are left out.
     """
 
     def __init__(
@@ -42,10 +42,14 @@ class ProjectFiles:
         top: Callable[[], Path],
         user: Path | None = None,
     ) -> None:
-        """Take the layers of the configuration, lowest first.
+        """Use these layers of the configuration; other files are read when they are needed.
 
-        ``known`` returns the trusted parts, and ``top`` the top of the project's checkout; each is
-        called at most once. ``user`` is the folder of the user's configuration.
+        Args:
+            project: The project's folder.
+            layers: The configuration files, lowest first.
+            known: Returns the trusted parts; called at most once.
+            top: Returns the top of the project's checkout; called at most once.
+            user: The folder of the user's configuration; None for none.
         """
         self._user = user
         self._sources: dict[tuple[Origin, str], Source | None] = {}
@@ -59,7 +63,7 @@ class ProjectFiles:
 
     @property
     def trusted_parts(self) -> trust.TrustedParts:
-        """The trusted parts: digests by key, as recorded when this was first read."""
+        """The trusted parts: hashes by key, as recorded when this was first read."""
         return self._known()
 
     @functools.cached_property
@@ -98,7 +102,7 @@ class ProjectFiles:
         return tuple(dict.fromkeys(names))
 
     def shadowed_pipelines(self) -> tuple[str, ...]:
-        """Return the paths of definitions that another one with the same name hides."""
+        """Return the paths of definitions that are hidden by another one with the same name."""
         seen: set[str] = set()
         hidden: list[str] = []
         for folder in self._folders:
@@ -108,7 +112,7 @@ class ProjectFiles:
         return tuple(hidden)
 
     def pipeline(self, name: str, keys: frozenset[str] | None) -> Source | None:
-        """Return a definition by its name; None if there is none, or it is not allowed."""
+        """Return the definition with this name; None if it does not exist or is not allowed."""
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT
             source = self._own_pipelines.get(name) if is_own else self._read(folder, name)
@@ -117,25 +121,28 @@ class ProjectFiles:
         return None
 
     def _read(self, folder: pipeline_files.PipelineFolder, name: str) -> Source | None:
-        """Read a definition; once, as all files."""
+        """Read a definition; repeated calls return the first result."""
         key = (folder.origin, name)
         if key not in self._sources:
             self._sources[key] = pipeline_files.read_source(folder, name)
         return self._sources[key]
 
     def _may_use(self, source: Source, keys: frozenset[str] | None) -> bool:
-        """Whether a pipeline of the project may be used; one that cannot be read does no harm."""
+        """Whether a pipeline of the project may be used.
+
+        An unreadable one is allowed, as it is harmless.
+        """
         part = _pipeline_part(source)
         return not source.text or part.key in self._select_allowed((part,), keys)
 
     @functools.cached_property
     def _copy_patterns(self) -> str | None:
-        """The patterns of the files that a new worktree gets copies of; None for none."""
+        """The patterns of the files to copy into a new worktree; None if there are none."""
         name = _copy(self._layers)
         return None if name is None else prompt_files.project_text(self._top() / name)
 
     def copy_patterns(self, keys: frozenset[str] | None) -> str | None:
-        """Return the patterns of the files that a new worktree gets copies of.
+        """Return the patterns of the files to copy into a new worktree.
 
         The result is None if there are none, or if they are not allowed.
         """
@@ -156,7 +163,7 @@ class ProjectFiles:
         )
 
     def settings(self, keys: frozenset[str] | None) -> Settings:
-        """Return the configuration without those parts of the project that are not allowed."""
+        """Return the configuration without the project's parts that are not allowed."""
         if not self._layers:
             return Settings()
         from agentmux.adapters.config.layers import combine_layers
@@ -169,7 +176,7 @@ class ProjectFiles:
         return replace(combined, completion=replace(combined.completion, then_alone=then))
 
     def trusted_layers(self) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
-        """Return the layers without the parts that are not trusted, and the keys of those parts."""
+        """Return the layers without untrusted parts, and the keys of the parts left out."""
         left_out = self._left_out(None)
         return self._usable(None), tuple(part.key for part in left_out)
 
@@ -179,7 +186,7 @@ class ProjectFiles:
         return tuple(part for part in self._configured if part.key not in there)
 
     def _usable(self, keys: frozenset[str] | None) -> tuple[Layer, ...]:
-        """Return the layers without those parts of the project that are not allowed."""
+        """Return the layers without the project's parts that are not allowed."""
         left_out = self._left_out(keys)
         own = self._own
         return tuple(
@@ -212,7 +219,7 @@ class ProjectFiles:
 
 
 def _without(layer: Layer, parts: tuple[trust.Part, ...]) -> Layer:
-    """Return a layer without these parts of it."""
+    """Return a copy of the layer without these parts."""
     keys = [part.key for part in parts]
     sources = {
         at: place
@@ -229,7 +236,7 @@ def _pipeline_part(source: Source) -> trust.Part:
 
 
 def _find_setting(layers: Iterable[Layer], section: str, key: str, built_in: T) -> T:
-    """Return the value of one key, of the highest layer that sets it; else ``built_in``."""
+    """Return the value of one key from the highest layer that sets it, or else ``built_in``."""
     sections = (each.values.get(section, {}) for each in layers)
     given = [values[key] for values in sections if key in values]
     return given[-1] if given else built_in
@@ -241,10 +248,10 @@ def _copy(layers: Iterable[Layer]) -> str | None:
 
 
 class ProjectTemplates:
-    """The texts from which prompts are made, with the project's extensions that are allowed."""
+    """The texts from which prompts are made, with the allowed extensions of the project."""
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
-        """Take the project, and the keys of the allowed parts (None: the trusted parts)."""
+        """Use the project; ``keys`` are the keys of the allowed parts (None: the trusted parts)."""
         self._project = project
         self._keys = keys
 
@@ -259,10 +266,10 @@ class ProjectTemplates:
 
 
 class ProjectPipelines:
-    """The definitions of pipelines; those of the project as far as they are allowed."""
+    """The definitions of pipelines, without those of the project that are not allowed."""
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
-        """Take the project, and the keys of the allowed parts (None: the trusted parts)."""
+        """Use the project; ``keys`` are the keys of the allowed parts (None: the trusted parts)."""
         self._project = project
         self._keys = keys
 
@@ -297,5 +304,5 @@ class ProjectTrust:
             self._store.write(wanted)
 
     def revoke(self) -> None:
-        """Remove the record, so that no part of this project is trusted any more."""
+        """Remove the record, so that no part of this project is trusted."""
         self._store.forget()

@@ -12,14 +12,14 @@ from agentmux.errors import ConfigError
 BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "prompts"
 EXTENSIONS: Final = ".agentmux/prompts"
 EXTENSION_MAX: Final = 256 * 1024
-"""The size limit of such a text in bytes; an agent reads all of an extension at each start."""
+"""The size limit of an extension in bytes; an agent reads the whole extension at each start."""
 
 
 @functools.cache
 def template(name: str, *, again: bool = False) -> str:
     """Return the text of the built-in template ``name``, joined from its files.
 
-    ``again`` adds the warning about unfinished work, for a fresh start of a seat on resume.
+    ``again`` adds a warning about unfinished work, for a seat whose agent starts anew on resume.
     """
     texts = ((BUILT_IN / f"{part}.md").read_text("utf-8") for part in parts(name, again=again))
     return "".join(texts)
@@ -35,7 +35,7 @@ def extension(project_dir: Path, role: str) -> str | None:
 
 
 def project_text(path: Path) -> str | None:
-    """Return the text of one of a project's files; None if there is none.
+    """Return the text of a project's file at ``path``; None if it does not exist.
 
     Raises:
         ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.
