@@ -1,1 +1,1 @@
-"""Asks forges by their own command-line programs. What these are is data: see `config`."""
+"""Asks forges (GitHub, …) through their own programs. Which ones exist: `adapters/config`."""

@@ -1,7 +1,7 @@
-"""Run the command-line programs of forges, as `agentmux/forges.yaml` describes them.
+"""Runs the command-line programs of forges, as `agentmux/forges.yaml` describes them.
 
-No shell takes part: each command is a list of words, and what comes from outside is never more than
-a part of one word.
+No shell is used: each command is a list of words, and text from outside is never more than a part
+of one word.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ from agentmux.ports.forge import (
 )
 
 TIMEOUT_S: Final = 60.0
-"""How long a program may take for one command."""
+"""The time limit of one command, in seconds."""
 SETTLES_S: Final = 10.0
-"""How long a forge may take to see what was pushed to it."""
+"""Seconds that a forge may take to notice what was pushed to it."""
 _PAUSE_S: Final = 1.0
 ANSWER_MAX: Final = 20_000_000
 _WORDS_MAX: Final = 600
 _AUTHOR: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 _AUTHORS_MAX: Final = 50
-"""How many authors of comments are looked up; the comments of others are left out."""
+"""The maximum number of comment authors that are looked up.
+
+Comments of further ones are left out.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class _Said:
 
 
 class ForgeCommandLine:
-    """Asks forges by their programs; `agentmux.ports.forge.Forge`."""
+    """Asks forges through their programs; implements `agentmux.ports.forge.Forge`."""
 
     def __init__(
         self,
@@ -61,8 +64,8 @@ class ForgeCommandLine:
         """Prepare to ask; this reads and runs nothing.
 
         Args:
-            load: Returns the forges by name; called at the first use.
-            environment: The environment of the programs: their log-in, and ``PATH``.
+            load: Returns the forges by name; called at the first use only.
+            environment: The environment of the programs, with their log-in and ``PATH``.
             folder: The directory in which they run.
         """
         self._load = functools.cache(load)
@@ -77,7 +80,7 @@ class ForgeCommandLine:
         self._program(self.specs[place.forge], place)
 
     def issue(self, place: RepoRef, number: int, *, comments: bool) -> IssueText:
-        """Read an issue, and the comments of those who may write to the repository."""
+        """Return an issue; with ``comments``, also the comments of users with write access."""
         spec = self.specs[place.forge]
         values = values_of(place, number=str(number))
         record = self._record(spec, place, "issue", values)
@@ -148,7 +151,7 @@ class ForgeCommandLine:
     def _comments(
         self, spec: ForgeSpec, place: RepoRef, values: Mapping[str, str]
     ) -> tuple[tuple[IssueComment, ...], int]:
-        """Return the comments whose authors may write, and how many others there are."""
+        """Return the comments whose authors have write access, and the number of other comments."""
         command = self._command(spec, "comments")
         try:
             comments = answers.entries(command, self._answer(spec, place, command, values))
@@ -165,9 +168,9 @@ class ForgeCommandLine:
     def _writers(
         self, spec: ForgeSpec, place: RepoRef, found: Iterable[Mapping[str, str]]
     ) -> frozenset[str]:
-        """Return the authors of whom the forge says that they may write.
+        """Return the comment authors who have write access to the repository.
 
-        If it does not tell, for example because the user may not ask, an author does not count.
+        An author is left out if the forge does not tell, for example because the user may not ask.
         """
         command = self._command(spec, "writer")
         ids = {each["author"]: each.get("author_id", "") for each in found}
@@ -212,7 +215,7 @@ class ForgeCommandLine:
     def _answer(
         self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, values: Mapping[str, str]
     ) -> object:
-        """Return the JSON that a command prints.
+        """Run a command and return the JSON that it prints.
 
         Raises:
             ForgeError: The program is missing, fails, or is too slow.
@@ -260,7 +263,7 @@ class ForgeCommandLine:
     def _failure(
         self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, said: _Said
     ) -> ForgeError:
-        """Return the error for a program that failed, in its own words."""
+        """Return the error for a failed program; it quotes the program's message."""
         words = " ".join(clean(said.err or said.out).split())[:_WORDS_MAX]
         login = fill_word(spec.login, {"host": place.host})
         hint = f"if it is not logged in: {login}" if login else ""
@@ -273,7 +276,7 @@ class ForgeCommandLine:
 
 
 def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], folder: Path) -> _Said:
-    """Run a program without a terminal; return what it said.
+    """Run a program without a terminal; return its exit status and output.
 
     Raises:
         subprocess.TimeoutExpired: It took longer than `TIMEOUT_S`, and was ended.
@@ -292,7 +295,7 @@ def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], fold
 
 
 def _describe_command(spec: ForgeSpec, command: ForgeCommand) -> str:
-    """Return the beginning of a command line for messages: what it does, without any values."""
+    """Return the first words of a command line for messages; they contain no values."""
     return " ".join((spec.program, *command.argv[:2]))
 
 
