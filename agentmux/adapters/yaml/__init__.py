@@ -1,1 +1,1 @@
-"""Parse YAML strictly: artifacts, and files with a schema. The schemas are in `adapters/config`."""
+"""Parses YAML strictly, with or without a schema. The schemas are in `adapters/config`."""

@@ -1,8 +1,8 @@
-"""Read agents' files, strict YAML and Markdown with front matter, as plain values.
+"""Reads agents' files (strict YAML, and Markdown with front matter) as plain values.
 
-An agent's file is untrusted. Nothing in it can make an object of any class but those in `Value`,
-take much more memory than its own size, or mean something else than it says: `no` stays the word
-``no``, `0123` the word ``0123``.
+An agent's file is untrusted. It cannot create an object of any class but those in `Value`, use much
+more memory than its own size, or mean something other than it says: ``no`` stays the word ``no``,
+``0123`` the word ``0123``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
 DEPTH_MAX: Final = 40
 NODES_MAX: Final = 20_000
 PROBLEMS_MAX: Final = 50
-"""Parsing stops after this many problems: nobody fixes more at once, and a hostile file (an alias
-bomb) has thousands."""
+"""The number of problems after which parsing stops: nobody fixes more at once, and a hostile file
+(an alias bomb) has thousands."""
 
 _LIMITS: Final = Limits(
     depth=DEPTH_MAX,
@@ -48,7 +48,8 @@ class Loaded:
 
     Attributes:
         value: The document's value; None if there are problems.
-        problems: A sentence for each, with its line (from 1) where known; empty for a valid text.
+        problems: A sentence for each problem, with its line (from 1) if known; empty if the text is
+            valid.
     """
 
     value: Value

@@ -1,7 +1,7 @@
-"""JSON Schemas of a pipeline: whether one can be used, and what in a document breaks it.
+"""The JSON Schemas of a pipeline: checks whether one is usable, and checks documents against it.
 
-A schema is a text that a project brings along, so it is bounded: it cannot fetch anything, run for
-long, or end in an endless recursion. `jsonschema` runs no code of a schema.
+A schema is text from a project, so it is limited: it cannot fetch anything, run for long, or
+recurse without end. `jsonschema` runs no code of a schema.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 PROBLEMS_MAX: Final = 50
 STEPS_MAX: Final = 100_000
-"""How many keywords of a schema are applied to one document; a large review needs thousands."""
+"""The maximum number of schema keywords applied to one document; a large review needs thousands."""
 _DEPTH_MAX: Final = 40
 _BY_KEY: Final = frozenset({"patternProperties", "additionalProperties", "unevaluatedProperties"})
-"""The keywords that match the patterns of ``patternProperties`` with keys."""
+"""The keywords that match the patterns of ``patternProperties`` against keys."""
 _PATTERN_MAX: Final = 200
 _SHOWN: Final = 300
 _TRIES_MAX: Final = 5_000_000_000
-"""How many ways of matching patterns with one document there may be; a thousand million of them
-take about a second."""
+"""The maximum number of ways of matching patterns against one document; a thousand million take
+about a second."""
 _NO_CHOICE: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?")
 _CHOICE: Final = re.compile(r"[*+?|]|\{\d*,")
 _QUANTIFIED_GROUP: Final = re.compile(r"\)[*+{]")
-"""A group that repeats: on a text that does not match, it may take exponential time."""
+"""Matches a repeated group, which may take exponential time on a text that does not match."""
 
 
 class _TooLongError(Exception):
-    """The schema applies too many keywords."""
+    """The schema applies too many keywords to the document."""
 
 
 def schema_problem(text: str) -> str:
-    """Return what is wrong with a JSON Schema, in words; empty if it can be used."""
+    """Return the reason why a JSON Schema cannot be used; empty if it can."""
     try:
         schema = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
@@ -53,11 +53,13 @@ def schema_problem(text: str) -> str:
 
 
 def violations(text: str, document: object) -> tuple[str, ...]:
-    """Return a sentence for each rule of a schema that a document breaks, with its place in it.
+    """Return a sentence for each schema rule that the document breaks, with its place there.
+
+    If the schema cannot be applied, the only sentence says why.
 
     Args:
-        text: A schema for which `schema_problem` finds nothing.
-        document: Plain values.
+        text: A schema without a `schema_problem`.
+        document: The document's value, as plain values.
     """
     schema = json.loads(text)
     try:
@@ -92,7 +94,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _bounds(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield what a schema may not have: far references, expensive patterns, deep nesting."""
+    """Yield the schema's forbidden features: far references, costly patterns, deep nesting."""
     if depth > _DEPTH_MAX:
         yield f"nested over {_DEPTH_MAX} levels"
     elif isinstance(value, Mapping):
@@ -123,10 +125,10 @@ def _expensive(pattern: str) -> Iterator[str]:
 
 
 def _tries(pattern: str, length: int) -> int:
-    """Return how many ways there are at most to match a text of ``length`` characters.
+    """Return the maximum number of ways in which the pattern can match ``length`` characters.
 
-    Each repetition, option and alternative of the pattern ends at one of the places of the text,
-    and so does its beginning, unless it is anchored.
+    Each repetition, option and alternative of the pattern ends at one position of the text; so does
+    the beginning of the match, unless the pattern is anchored.
     """
     choices = len(_CHOICE.findall(_NO_CHOICE.sub("x", pattern)))
     free = choices + (not pattern.startswith("^"))
@@ -179,19 +181,27 @@ def _with_budget(key: str, apply: Callable[..., Any], budget: _Budget) -> Callab
 
 
 class _Budget:
-    """What a schema may cost on one document."""
+    """The computing effort that a schema may still spend on one document."""
 
     def __init__(self) -> None:
         self._steps, self._tries = STEPS_MAX, _TRIES_MAX
 
     def take_step(self) -> None:
-        """Count a keyword that is applied."""
+        """Count one applied keyword.
+
+        Raises:
+            _TooLongError: The budget is used up.
+        """
         self._steps -= 1
         if self._steps < 0:
             raise _TooLongError
 
     def take_tries(self, patterns: Iterable[str], texts: Iterable[object]) -> None:
-        """Count the ways of matching each of ``patterns`` with each of ``texts``."""
+        """Count the ways of matching each of ``patterns`` against each of ``texts``.
+
+        Raises:
+            _TooLongError: The budget is used up.
+        """
         lengths = [len(each) for each in texts if isinstance(each, str)]
         self._tries -= sum(_tries(each, length) for each in patterns for length in lengths)
         if self._tries < 0:

@@ -1,4 +1,4 @@
-"""Read a YAML file as plain values with lines, for `core.definitions.definition_check`."""
+"""Reads a YAML file as plain values with line numbers, for pipeline definitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITS: Final = Limits(depth=12, nodes=20_000, problems=PROBLEMS_MAX)
 def load_located(data: bytes) -> tuple[Located | None, tuple[Problem, ...]]:
     """Parse one YAML document strictly; return its value, and all problems.
 
-    The value is None if there are problems or the file is empty. What may be written in it is as in
+    The value is None if there are problems or the file is empty. The rules are those of
     `documents.load_yaml`.
     """
     try:
@@ -34,7 +34,7 @@ def load_located(data: bytes) -> tuple[Located | None, tuple[Problem, ...]]:
 
 
 class _LocatedValues:
-    """Builds a `Located` for each value, for `walk`; None stands for what it has refused."""
+    """Builds a `Located` for each value for `walk`; None stands for a refused value."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int) -> Located:
         return Located(value=plain_scalar(event), lines={"": line})
@@ -50,7 +50,7 @@ class _LocatedValues:
 
 
 def _lines(parts: Mapping[str, tuple[int, Located]], line: int) -> dict[str, int]:
-    """Return the lines of a value by place: of each part, and in each part."""
+    """Return the line of a value, of each of its parts, and of their parts, by place."""
     lines = {"": line}
     for name, (at, part) in parts.items():
         for place, inner in part.lines.items():

@@ -1,8 +1,8 @@
-"""Check a YAML text against a schema that is data; every error names file and line.
+"""Checks a YAML text against a schema; every error names file and line.
 
-A schema is a mapping of keys to schemas (a closed record: other keys are errors), `Each` (a mapping
-with any keys), `Renamed` (a closed record whose keys have other spellings), or a `Reader` (a
-function that checks one value). `described_schema` makes a JSON Schema from it for editors.
+A schema is data: a mapping of keys to schemas (a closed record: other keys are errors), `Each` (a
+mapping with any keys), `Renamed` (a closed record whose keys have other spellings), or a `Reader`
+(a function that checks one value). `described_schema` makes a JSON Schema from it for editors.
 Artifacts are checked by `core/codec/shape` instead; docs/decisions/0009-two-validators.md says why.
 """
 
@@ -51,7 +51,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class SchemaEntry:
-    """The value of a key in a mapping, and the place ``file:line`` of the key."""
+    """A value in a mapping, and the place (``file:line``) of its key."""
 
     at: str
     node: Node
@@ -77,14 +77,14 @@ class Described(Generic[Value]):
     describe: Callable[[], JsonSchema]
 
     def __call__(self, node: Node, path: str) -> Value:
-        """Check the node, and return its plain value."""
+        """Check the node and return its plain value."""
         return self.reader(node, path)
 
 
 def describe_as(
     describe: Callable[[], JsonSchema],
 ) -> Callable[[Callable[[Node, str], Value]], Described[Value]]:
-    """Return a decorator that adds the description of its values to a reader."""
+    """Return a decorator that makes a reader `Described`; ``describe`` returns the JSON Schema."""
 
     def with_description(reader: Callable[[Node, str], Value]) -> Described[Value]:
         return Described(reader, describe)
@@ -112,8 +112,8 @@ class Renamed:
     Attributes:
         record: The keys and the schemas of their values.
         spellings: Maps another spelling to the key in ``record``.
-        others: The schema of any other key, unless it looks like a mistyped one of ``record``; None
-            for none.
+        others: The schema of any other key, unless it looks like a mistyped key of ``record``; None
+            if other keys are errors.
     """
 
     record: Mapping[str, Schema]
@@ -132,9 +132,9 @@ def fail(at: str, what: str, *hints: str) -> NoReturn:
 
 
 def parse(text: str, name: str) -> Node | None:
-    """Parse the one YAML document in ``text``; return None if it is empty.
+    """Parse the single YAML document in ``text``; return None if it is empty.
 
-    ``name`` is the file's name in messages.
+    Messages call the file ``name``.
 
     Raises:
         ConfigError: The text is not YAML, or uses anchors, aliases, tags or the same key twice.
@@ -149,7 +149,7 @@ def parse(text: str, name: str) -> Node | None:
 
 
 class _Nodes:
-    """Builds a `Node` for each value for `walk`; ``name`` is the file's name in each place."""
+    """Builds a `Node` for each value for `walk`; ``name`` is the file's name in their places."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -310,8 +310,8 @@ def choice(*values: str) -> Reader:
 def optional(schema: Schema, *, required: str = "") -> Reader:
     """Return a reader that accepts a value of ``schema``, or null, which becomes None.
 
-    In a merge of layers, None replaces the value of a lower layer as any other value does.
-    ``required`` is a key that the value must have if it is a record; empty for no such key.
+    In a merge of layers, None replaces the value of a lower layer like any other value.
+    ``required`` is a key that the value must have if it is a record; empty for none.
     """
 
     @describe_as(lambda: {"anyOf": [_requiring(schema, required), {"type": "null"}]})
@@ -327,7 +327,7 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
 
 
 def _requiring(schema: Schema, *keys: str) -> JsonSchema:
-    """Return the JSON Schema of a record that must have these keys; empty keys do not count."""
+    """Return the JSON Schema of a record that must have these keys; empty keys are ignored."""
     return {**described_schema(schema), **({"required": [*keys]} if any(keys) else {})}
 
 
@@ -338,7 +338,11 @@ def prose(node: Node, path: str) -> object:
 
 
 def require_places(node: Node, places: tuple[str, ...]) -> None:
-    """Check that only these names stand in braces in a text."""
+    """Check that a text contains only these placeholders (names in braces).
+
+    Raises:
+        ConfigError: It contains another one.
+    """
     for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
         if place not in places:
             known = [f"{{{each}}}" for each in places]
@@ -373,8 +377,8 @@ def whole(least: int, most: int) -> Reader:
 def duration(least_s: float = 0.0) -> Reader:
     """Return a reader of a duration such as ``500ms`` or ``2h``, which becomes a number of seconds.
 
-    ``least_s`` is the shortest duration that the reader accepts. More than 100 years are 100 years:
-    with more, neither timers nor dates can be computed.
+    ``least_s`` is the shortest accepted duration. A duration of more than 100 years is cut to 100
+    years, because timers and dates cannot represent more.
     """
 
     @describe_as(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
@@ -397,7 +401,7 @@ WORDS: Final[JsonSchema] = {
     "type": "array",
     "items": {"type": ["string", "number", "boolean"]},
 }
-"""The JSON Schema of a list of words; a number in it is read as it is written."""
+"""The JSON Schema of a list of words; numbers and booleans in it are read as they are written."""
 
 
 @describe_as(lambda: WORDS)
@@ -465,7 +469,7 @@ def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], .
 def described_schema(schema: Schema) -> dict[str, Any]:
     """Return the JSON Schema (draft 7) of what `read` accepts for ``schema``.
 
-    It may accept more than `read`: what no JSON Schema can say is not in it.
+    It may accept more than `read` does, because a JSON Schema cannot express every rule.
 
     Raises:
         TypeError: A reader in ``schema`` is not `Described`.
@@ -482,7 +486,10 @@ def described_schema(schema: Schema) -> dict[str, Any]:
 
 
 _MAPPING: Final = {"type": ["object", "null"]}
-"""A key without a value leaves a mapping as it is."""
+"""The JSON Schema of any mapping.
+
+Null is allowed: a key without a value leaves a mapping unchanged.
+"""
 
 
 def _described_record(schema: Mapping[str, Schema] | Renamed) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Walk over a YAML text: check it, and build values with a `Builder` that the caller passes.
+"""Walks over a YAML text: checks it, and builds values with the caller's `Builder`.
 
-`walk` uses the parser's events, so that no constructor of YAML ever runs. Anchors, aliases, tags,
-keys that appear twice and deep nesting are problems: so no file can take much more memory than its
-own size, or mean something else than it says.
+`walk` uses the parser's events, so no YAML constructor ever runs. Anchors, aliases, tags, duplicate
+keys and deep nesting are problems. So no file can use much more memory than its own size, or mean
+something other than it says.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentmux.core.codec.frozen import dataclass
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # C is 8 times faster
 _NO_ALIAS: Final = "an alias (`*…`) is not allowed; write its value, or quote the text"
 _TOO_DEEP: Final = "exceeded maximum nesting depth"
-"""What libyaml says of brackets beyond its own limit, before it hands the first of them over."""
+"""The error of libyaml for brackets nested beyond its own limit, before it reports any of them."""
 _ADVICE: Final = {
     "mapping values are not allowed": "; quote text that contains `: `",
     "expected alphabetic or numeric": "; quote text that begins with `*` or `&`",
@@ -29,11 +29,11 @@ Built = TypeVar("Built")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of YAML a text may use; anything beyond a limit is a problem.
+    """The YAML features and sizes that a text may use; anything beyond a limit is a problem.
 
     Attributes:
         depth: Levels of nesting; the document's own value is the first.
-        nodes: The number of all values and keys; None: no limit.
+        nodes: The maximum number of all values and keys; None for no limit.
         problems: The walk ends after this many problems.
         tags: The explicit tags that a scalar may have.
     """
@@ -49,9 +49,10 @@ class YamlProblem:
     """One mistake in a text.
 
     Attributes:
-        line: From 1; None if the parser does not tell it.
-        what: The mistake in words, without the line.
-        is_syntax: The text is not valid YAML; False: it uses something that is not allowed here.
+        line: The line, from 1; None if the parser does not report it.
+        what: A description of the mistake, without the line.
+        is_syntax: Whether the text is invalid YAML; if false, it uses a feature that is not allowed
+            here.
     """
 
     line: int | None
@@ -60,31 +61,31 @@ class YamlProblem:
 
 
 class Builder(Protocol[Built]):
-    """Makes the values of a document for `walk`, innermost first; lines count from 1."""
+    """Builds the values of a document for `walk`, innermost first; lines count from 1."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int, /) -> Built:
-        """Make the value of a scalar (one word or text), which begins at ``line``."""
+        """Build the value of a scalar (one word or text) that begins at ``line``."""
 
     def sequence(self, items: list[Built], line: int, /) -> Built:
-        """Make the value of a sequence from the values of its items."""
+        """Build the value of a sequence from the values of its items."""
 
     def mapping(self, entries: Mapping[str, tuple[int, Built]], line: int, /) -> Built:
-        """Make the value of a mapping; an entry is the line of its key, and its value."""
+        """Build the value of a mapping; each entry is the line of its key, and its value."""
 
 
 def walk(
     text: str, builder: Builder[Built], limits: Limits, *, first_line: int = 1
 ) -> tuple[Built | None, tuple[YamlProblem, ...]]:
-    """Build the value of the one document in ``text`` with ``builder``; return it and all problems.
+    """Build the value of the single document in ``text``; return it and all problems.
 
     The value is None if there are problems or the text has no document. ``first_line`` is the line
-    of its file at which ``text`` begins.
+    of the file at which ``text`` begins.
     """
     return _Walk(builder, limits, first_line).document(text)
 
 
 class _RefusedError(Exception):
-    """Ends the walk; the problem that caused it is in the list of problems already."""
+    """Ends the walk; its cause is already in the list of problems."""
 
 
 class _Walk(Generic[Built]):
