@@ -144,13 +144,13 @@ class Merging(Protocol):
 
         If a call is killed, the next one completes it. The user's uncommitted changes are kept: the
         call is refused if the merge would overwrite a file that is neither as in ``plan.old`` nor
-        as in ``plan.new``.
+        as in ``plan.new``. No other process merges in the repository during the call.
 
         Args:
             plan: The computed merge.
             top: The top of the work tree that has the base checked out.
-            keep: Held during the change, to keep other sessions from working and merging there;
-                None holds nothing.
+            keep: Entered for the time of the change, to keep sessions from working at ``top``; None
+                enters nothing.
 
         Raises:
             BaseMovedError: The base is at neither commit of the plan.
