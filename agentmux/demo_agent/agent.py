@@ -1,4 +1,4 @@
-"""One run of the offline agent: it handles prompts until it quits."""
+"""One run of the offline agent, which handles prompts until it quits."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from agentmux.demo_agent.work.trace import Trace
 from agentmux.demo_agent.work.work import SeatWork
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
+"""With ``--learn``, the environment variable that tells commands the conversation's id."""
 _LIMIT: Final = "You have reached your usage limit · it resets at "
 
 
 class Setting(NamedTuple):
-    """What does not change during one run.
+    """The settings of one run, which do not change while it lasts.
 
     Attributes:
         options: The parsed command line.
-        env: The environment.
+        env: The environment variables.
         cwd: The working directory, without symbolic links.
-        seat: The seat in a session of AgentMux.
+        seat: The agent's seat in a session of AgentMux.
         life: How the agent behaves in this run.
-        counters: Folder with the files by which several runs count their launches and crashes.
+        counters: The folder with the files in which the runs of a seat count launches and crashes.
     """
 
     options: AgentOptions
@@ -59,14 +60,14 @@ class Agent:
         *,
         renew: Callable[[], Conversation],
     ) -> None:
-        """Take the parts that the agent works with.
+        """Set up the agent.
 
         Args:
-            setting: What does not change during the run.
+            setting: The settings of this run.
             conversation: The conversation to begin or to continue.
-            face: Shows text and reads prompts.
+            face: The user interface.
             hooks: Runs the configured hooks.
-            renew: Returns a new conversation, for ``/clear``.
+            renew: Returns a new conversation; called for ``/clear``.
         """
         self._setting, self._renew, self._face, self._hooks = setting, renew, face, hooks
         self._conversation = conversation
@@ -81,10 +82,10 @@ class Agent:
         """Greet the user, then handle prompts until the run ends.
 
         Args:
-            source: Why the run began, for the hook: ``startup`` or ``resume``.
+            source: Why the run began, for the hook ``SessionStart``: ``startup`` or ``resume``.
 
         Raises:
-            QuitError: Always, at the end of the run.
+            QuitError: The run ends. It is always raised, because the method does not return.
         """
         self._greet()
         self._fire("SessionStart", source=source)
@@ -148,7 +149,10 @@ class Agent:
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _limited_until(self, seconds: float) -> str:
-        """Return when the limit ends that the first message has begun; empty if it is over."""
+        """Return when the usage limit ends; empty if it has ended.
+
+        The limit lasts for ``seconds`` from the first call.
+        """
         now = datetime.now(UTC)
         self._limit_end = self._limit_end or now + timedelta(seconds=seconds)
         return "" if now >= self._limit_end else self._limit_end.isoformat()
@@ -159,9 +163,9 @@ class Agent:
         The question is ``what is the code word?`` (docs/reference/demo-agent.md). The text is the
         prompt, with the text of the file that it names.
 
-        If the prompt names a file, the instructions are in the file. Otherwise they are those that
-        the agent has put off until a later prompt; None if it has put off none, or still waits for
-        research.
+        If the prompt names a file, the instructions are in that file. Otherwise, they are the
+        instructions that the agent has postponed until a later prompt; None if it has postponed
+        none, or still waits for research.
         """
         path = instructions.named_file(prompt)
         if path is not None:
@@ -177,7 +181,7 @@ class Agent:
     def _is_told(self, prompt: str) -> bool:
         """Whether all research that the agent waits for is done.
 
-        Research is done if ``prompt`` names its topic, or if the session has its result.
+        Research counts as done if ``prompt`` names its topic, or the session has its result.
         """
         worker = self._worker()
         self._awaited = [
@@ -284,7 +288,7 @@ _SLASH: Final = frozenset({"/exit", "/quit", "/clear", "/help", "?"})
 
 
 def _with_example(asked: instructions.Instructions) -> instructions.Instructions:
-    """Return instructions with the form of a file that only the full ones show."""
+    """Return the instructions; take a missing ``example`` from the full instructions."""
     if asked.example or not asked.full or not Path(asked.full).is_file():
         return asked
     full = Path(asked.full).read_text(encoding="utf-8", errors="replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class WrongArgvError(Exception):
-    """The program cannot do what its command line or a file named in it asks.
+    """The command line, or a file that it names, is wrong; the program has to end.
 
     Attributes:
         exit_code: 2 for wrong usage, else 1.
@@ -16,7 +16,7 @@ class WrongArgvError(Exception):
 
 
 class QuitError(Exception):
-    """The program shall end: after ``/exit``, Ctrl-C twice, a lost terminal or a scripted crash.
+    """The program has to end: after ``/exit``, Ctrl-C twice, a lost terminal or a scripted crash.
 
     Attributes:
         exit_code: The exit code of the program.

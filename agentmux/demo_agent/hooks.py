@@ -1,4 +1,4 @@
-"""The hooks in the file of ``--settings``: commands to run at certain events."""
+"""Runs the hooks in the file of ``--settings``: commands for certain events of the agent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from agentmux.demo_agent.errors import WrongArgvError
 from agentmux.demo_agent.work.commands import run
 
 EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
+"""The names of the events that can have a hook."""
 
 
 class HookRunner:
@@ -20,8 +21,8 @@ class HookRunner:
         """Read the settings file.
 
         Args:
-            settings: Path of the file; None: no hooks.
-            env: Environment of the commands.
+            settings: The path of the file; None if there are no hooks.
+            env: The environment variables of the commands.
 
         Raises:
             WrongArgvError: The file cannot be read, or names an unknown event.
@@ -30,7 +31,13 @@ class HookRunner:
         self._argv = _read(settings) if settings else {}
 
     def fire(self, event: str, **fields: str) -> None:
-        """Run the command for ``event``, if any, with the fields as a JSON object on stdin."""
+        """Run the command for an event and wait for its end; do nothing if it has none.
+
+        Args:
+            event: One of `EVENTS`.
+            fields: The fields of the JSON object that the command reads from stdin, in addition to
+                the event's name.
+        """
         if event in self._argv:
             run(self._argv[event], self._env, json.dumps({"hook_event_name": event, **fields}))
 

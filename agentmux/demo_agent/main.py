@@ -1,4 +1,4 @@
-"""The program ``agentmux-demo-agent``: reads its command line and environment, runs an agent."""
+"""The program ``agentmux-demo-agent``: parses the command line, and runs the offline agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from agentmux.demo_agent.options import HELP, VERSION, AgentOptions, parse
 from agentmux.demo_agent.seat import OwnSeat, seat_from
 
 NO_TRUST: Final = 1
+"""The exit code if the user does not trust the folder."""
 TRUST_HEAD: Final = "Do you trust the files in this folder?"
+"""The question of the dialog about trust."""
 
 
 def main() -> int:
@@ -128,7 +130,9 @@ def _conversation(options: AgentOptions, store: Store, cwd: str) -> Conversation
 
 
 def _require_reach(options: AgentOptions, cwd: str, env: Mapping[str, str]) -> None:
-    """Refuse to write outside of the workspace, as agents with a sandbox do.
+    """In a worktree, check that the agent may write to the session's directory.
+
+    Agents with a sandbox refuse to write outside of their workspace, too.
 
     Raises:
         WrongArgvError: The session's directory is neither in ``cwd`` nor in ``--add-dir``.
@@ -149,9 +153,9 @@ def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
     """Show the dialog that comes before the first prompt, if the scenario has one.
 
     Args:
-        face: Shows the dialog.
-        setting: Says which dialog the scenario wants, and the working directory.
-        home: The agent's home, which remembers trusted folders.
+        face: The user interface.
+        setting: The settings of this run, which say which dialog the scenario has.
+        home: The agent's home, which contains the list of trusted folders.
 
     Raises:
         QuitError: The user does not trust the folder.

@@ -1,4 +1,4 @@
-"""The offline agent's command line, parsed by hand: argparse would double the start time."""
+"""Parses the offline agent's command line, without argparse, which would double the start time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class AgentOptions(NamedTuple):
-    """The parsed command line; an option that was not given is None or False."""
+    """The options of the command line, described in `HELP`.
+
+    An option that was not given is None or False; ``permission_mode`` is then ``accept``.
+    """
 
     prompt: str | None = None
     model: str | None = None
@@ -78,10 +81,13 @@ class AgentOptions(NamedTuple):
 
 
 def parse(argv: list[str]) -> AgentOptions:
-    """Parse the command line, without the program's name.
+    """Parse the command line.
+
+    Args:
+        argv: The arguments, without the program's name.
 
     Raises:
-        WrongArgvError: An option is unknown, lacks its value, or excludes another one.
+        WrongArgvError: An option is unknown, lacks a valid value, or contradicts another.
     """
     options: dict[str, Any] = {}
     words = iter(argv)

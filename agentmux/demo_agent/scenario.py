@@ -1,6 +1,6 @@
-"""The scenario file: it says how the offline agent behaves in each seat and launch.
+"""Reads the scenario file, which says how the offline agent behaves in each seat and launch.
 
-Reference: docs/reference/demo-agent.md.
+Its format is described in docs/reference/demo-agent.md.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from agentmux.demo_agent.seat import OwnSeat
 
 
 class Life(NamedTuple):
-    """How the agent behaves in one launch of one seat; the fields are keys of the scenario file.
+    """How the agent behaves in one launch of one seat.
 
-    With all defaults, the agent does its work correctly.
+    The fields are the keys of the scenario file (docs/reference/demo-agent.md). With all defaults,
+    the agent does its work correctly.
     """
 
     think: float = 0.0
@@ -61,9 +62,9 @@ _WHEN: Final = frozenset({"cycle", "iteration", "launch"})
 
 
 def load(path: str | None) -> dict[str, Any]:
-    """Return the checked content of a scenario file; empty if ``path`` is None or empty.
+    """Return the content of a scenario file after checking it; empty if ``path`` is None or empty.
 
-    A ``.json`` file is read without importing the YAML library, which is faster.
+    A ``.json`` file is read without the YAML library, which is slow to import.
 
     Raises:
         WrongArgvError: The file cannot be read, or has an unknown key or an invalid value.
@@ -85,9 +86,9 @@ def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
     launch are applied after the rest of that part. Later values replace earlier ones.
 
     Args:
-        scenario: Content of a scenario file.
+        scenario: The content of a scenario file.
         seat: The seat.
-        launch: The number of the launch, from 1.
+        launch: The number of the seat's launch, from 1.
     """
     values: dict[str, Any] = {}
     attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}

@@ -1,4 +1,4 @@
-"""The seat that the offline agent plays, read from its environment."""
+"""Reads from the environment which seat the offline agent plays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from typing import NamedTuple
 
 
 class OwnSeat(NamedTuple):
-    """The agent's seat and launch, as AgentMux gives them in the environment.
+    """The agent's seat and launch, as AgentMux describes them in the environment.
 
-    Outside a session, texts are empty and numbers have their defaults.
+    Outside of a session, all texts are empty and the numbers have their defaults.
+
+    Attributes:
+        session_dir: The session's directory.
+        session_id: The session's id.
+        launch: The id of the launch.
+        role: The role.
+        seat: The seat; the same as the role if none is given.
+        cycle: The cycle, from 1.
+        iteration: The iteration, from 0.
+        subplan: The number of the sub-plan; None if the seat has none.
+        topic: The topic of a researcher; empty for other roles.
     """
 
     session_dir: str
@@ -26,7 +37,8 @@ class OwnSeat(NamedTuple):
 def seat_from(env: Mapping[str, str]) -> OwnSeat:
     """Return the seat that the ``AGENTMUX_*`` variables in ``env`` describe.
 
-    A missing or invalid number becomes its default: 1 (cycle), 0 (iteration) or None (sub-plan).
+    The default of a missing or invalid number is 1 for the cycle, 0 for the iteration, and None for
+    the sub-plan.
     """
     role = env.get("AGENTMUX_ROLE", "")
     return OwnSeat(

@@ -1,1 +1,1 @@
-"""The offline agent's terminal and its conversations."""
+"""The offline agent's user interface, and its conversations with their files."""

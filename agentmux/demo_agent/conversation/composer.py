@@ -1,27 +1,29 @@
-"""The input field, in which the next prompt is typed or pasted. Pure."""
+"""The content of the input field in which the user types or pastes the next prompt. Pure."""
 
 from __future__ import annotations
 
 from typing import Final
 
 LONG_PASTE: Final = 600
-"""From this number of characters on, a paste is shown as a marker; a paste of several lines always
-is."""
+"""The length in characters from which a paste is shown as a marker.
+
+A paste of several lines is always shown as a marker.
+"""
 
 
 class InputBox:
-    """The draft of the next prompt: typed text and pastes."""
+    """The draft of the next prompt, made of typed text and pastes."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[str, str]] = []
         self._pastes = 0
 
     def type(self, text: str) -> None:
-        """Append typed text; leave out characters that cannot be printed."""
+        """Append typed text, without its unprintable characters."""
         self._parts += [(char, char) for char in text if char.isprintable()]
 
     def paste(self, text: str) -> None:
-        """Append pasted text. One short line is shown as it is, anything else as a marker."""
+        """Append pasted text. A single short line is shown in full, anything else as a marker."""
         lines = text.count("\n")
         if not lines and len(text) < LONG_PASTE:
             self.type(text)
@@ -39,12 +41,12 @@ class InputBox:
         self._parts.clear()
 
     def take(self) -> str:
-        """Return the draft, with the full text of its pastes, and empty it."""
+        """Return the draft, with the full text of its pastes, and clear it."""
         text = "".join(real for _, real in self._parts)
         self.clear()
         return text
 
     @property
     def shown_text(self) -> str:
-        """The draft as the screen shows it, with markers for long pastes."""
+        """The draft as the screen shows it, with markers in place of long pastes."""
         return "".join(shown for shown, _ in self._parts)

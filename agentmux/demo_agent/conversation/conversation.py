@@ -1,7 +1,7 @@
 """The offline agent's conversations and their files.
 
-Each conversation is one JSON-lines file in the offline agent's home. The file is created by the
-first prompt; as with real agents, a conversation without a prompt has no file.
+Each conversation is stored as a JSON-lines file in the offline agent's home. The first prompt
+creates the file; as with real agents, a conversation without a prompt has none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any, Final, NamedTuple
 from agentmux.demo_agent.errors import WrongArgvError
 
 FORMAT: Final = 1
+"""The version of the format of conversation files and checkpoints."""
 CHECKPOINT: Final = "session-latest.json"
+"""The file name of a checkpoint."""
 
 _CODE_WORD = re.compile(r"the code word is [`'\"]?([\w-]+)", re.IGNORECASE)
 _QUESTION = re.compile(r"what is the code word\s*\?", re.IGNORECASE)
@@ -29,7 +31,7 @@ class ConversationTurn(NamedTuple):
         prompt: The prompt.
         read: The text of the file that the prompt named; empty if it named none.
         answer: The answer; empty until the turn has ended.
-        outcome: ``open``, then ``done``, ``failed`` or ``cancelled``.
+        outcome: ``open`` until the turn has ended, then ``done``, ``failed`` or ``cancelled``.
     """
 
     prompt: str
@@ -39,16 +41,22 @@ class ConversationTurn(NamedTuple):
 
 
 class Conversation:
-    """One conversation: its id and its turns. Each method returns after its change is on disk."""
+    """One conversation. Each method that changes it returns after the change is written to disk.
+
+    Attributes:
+        id: The conversation's id.
+        model: The name of the model; None for the default.
+        turns: The turns, oldest first.
+    """
 
     def __init__(self, cid: str, path: Path | None, *, cwd: str, model: str | None) -> None:
         """Begin an empty conversation.
 
         Args:
-            cid: Id of the conversation.
-            path: The file to write to; None: write nothing, because checkpoints are used.
+            cid: The conversation's id.
+            path: The file to write to; None to write none, because checkpoints are used instead.
             cwd: The working directory.
-            model: Name of the model; None for the default.
+            model: The name of the model; None for the default.
         """
         self.id, self._path, self._cwd, self.model = cid, path, cwd, model
         self.turns: list[ConversationTurn] = []
@@ -64,7 +72,7 @@ class Conversation:
         self._append({"type": "prompt", "text": prompt})
 
     def read(self, text: str) -> None:
-        """Add to the last turn the text of the file that its prompt named."""
+        """Record the text of the file that the last turn's prompt named."""
         self.turns[-1] = self.turns[-1]._replace(read=text)
         self._append({"type": "read", "text": text})
 
@@ -74,9 +82,9 @@ class Conversation:
         self._append({"type": "answer", "text": answer, "outcome": outcome})
 
     def code_word(self) -> str | None:
-        """Return the code word that a prompt, or a file that a prompt named, has told the agent.
+        """Return the last code word in the prompts and in the files that they named; None if none.
 
-        If there are several, it is the last one; None if there is none.
+        Tests use a code word to see whether the agent still knows an earlier conversation.
         """
         told = [
             match[1]
@@ -87,7 +95,7 @@ class Conversation:
         return told[-1] if told else None
 
     def restore(self, line: dict[str, Any]) -> None:
-        """Apply one line of a conversation's file to the turns; ignore an invalid line."""
+        """Apply one parsed line of a conversation's file to the turns; ignore an invalid line."""
         match line:
             case {"type": "prompt", "text": str(text)}:
                 self.turns.append(ConversationTurn(text))
@@ -109,18 +117,20 @@ class Conversation:
 
 
 def asks_code_word(text: str) -> bool:
-    """Whether ``text`` asks for the code word, which an earlier prompt has told the agent.
-
-    Tests ask for it to see whether the agent has the earlier conversation.
-    """
+    """Return whether ``text`` asks for the code word; see `Conversation.code_word`."""
     return _QUESTION.search(text) is not None
 
 
 class Store:
-    """All conversations in the offline agent's home."""
+    """Creates and reads the conversations in the offline agent's home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
-        """Take the agent's home, and the working directory as a path without symbolic links."""
+        """Set where conversations are stored.
+
+        Args:
+            home: The agent's home.
+            cwd: The working directory, without symbolic links.
+        """
         self._cwd = cwd
         self._folder = home / "conversations"
 
@@ -151,7 +161,7 @@ class Store:
         return conversation
 
     def latest(self, model: str | None) -> Conversation:
-        """Return the last used conversation of the working directory, to continue with ``model``.
+        """Return the most recent conversation of the working directory, to continue with ``model``.
 
         Raises:
             WrongArgvError: The working directory has no conversation.
@@ -182,7 +192,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
     """Write a conversation into ``session-latest.json`` in ``folder``; return the file's path.
 
-    The file is replaced atomically. The folder is created if missing.
+    The file is replaced atomically. The folder is created if it is missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CHECKPOINT
@@ -205,7 +215,7 @@ def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
     Args:
         path: The file.
         cwd: The working directory, which the file does not contain.
-        model: The model that the file must have been written with; None: any.
+        model: The model with which the file must have been written; None to accept any.
 
     Raises:
         WrongArgvError: The file is missing or invalid, or was written with another model.

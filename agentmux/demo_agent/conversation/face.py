@@ -1,4 +1,4 @@
-"""How the offline agent talks with its user: on a terminal or through plain pipes."""
+"""The offline agent's user interface, and its implementation without a terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Protocol
 
 
 class AgentFace(Protocol):
-    """Shows text, waits and asks; implemented by `terminal.TerminalFace` and `Plain`."""
+    """The user interface of the offline agent: shows text and dialogs, pauses, and reads prompts.
+
+    Implemented by `terminal.TerminalFace` and `Plain`.
+    """
 
     def say(self, text: str) -> None:
         """Show ``text``, which may have several lines."""
 
     def work(self, seconds: float) -> None:
-        """Wait, as if the agent were thinking.
+        """Wait for ``seconds``, as if the agent were thinking.
 
         Raises:
             TurnCancelledError: The user pressed Esc or Ctrl-C.
@@ -27,10 +30,10 @@ class AgentFace(Protocol):
         Args:
             head: The lines above the choices.
             choices: The choices.
-            selected: Index of the choice that is selected at first.
+            selected: The index of the choice that is selected at first.
 
         Returns:
-            Index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+            The index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
         """
 
     def busy(self, on: bool) -> None:
@@ -48,25 +51,25 @@ class AgentFace(Protocol):
 
 
 class Plain:
-    """Talks with the user without a terminal: no dialogs, and one prompt, from standard input."""
+    """The user interface without a terminal: no dialogs, and one prompt from standard input."""
 
     def say(self, text: str) -> None:
         """Write ``text`` and a newline to stdout."""
         os.write(1, text.encode() + b"\n")
 
     def work(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for ``seconds``."""
         select.select((), (), (), seconds)
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:  # noqa: ARG002 (for other faces)
-        """Return 0, the index of the first choice; nobody is asked."""
+        """Return 0, the index of the first choice, without asking the user."""
         return 0
 
     def busy(self, on: bool) -> None:
         """Do nothing."""
 
     def next_prompt(self) -> str:
-        """Return everything from standard input, without spaces at both ends."""
+        """Read standard input to its end, and return it without whitespace at both ends."""
         data = b""
         while chunk := os.read(0, 65536):
             data += chunk

@@ -6,7 +6,7 @@ import os
 
 
 def new_id() -> str:
-    """Return a random UUID (version 4); the module `uuid`, which is slow to import, is not used."""
+    """Return a random UUID (version 4), without importing the module `uuid`, which takes long."""
     data = bytearray(os.urandom(16))
     data[6] = data[6] & 0x0F | 0x40
     data[8] = data[8] & 0x3F | 0x80

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class KeyPress(Enum):
-    """A key that types no text."""
+    """A key other than a printable character."""
 
     ENTER = auto()
     BACKSPACE = auto()
@@ -21,13 +21,13 @@ class KeyPress(Enum):
 
 
 class Typed(NamedTuple):
-    """Text that was typed: one or more printable characters."""
+    """Typed text: one or more printable characters."""
 
     text: str
 
 
 class Pasted(NamedTuple):
-    """Text that was pasted (bracketed paste), with a newline between lines."""
+    """Pasted text (bracketed paste), with a newline between lines."""
 
     text: str
 
@@ -58,7 +58,7 @@ class KeyDecoder:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[KeyPress | Typed | Pasted]:
-        """Yield the keys in ``data``, in order; bytes kept from earlier calls come first."""
+        """Yield the keys in ``data``, in order, starting with bytes kept from earlier calls."""
         self._rest += data
         while self._rest:
             key, used = self._next(self._rest)
@@ -94,7 +94,7 @@ class KeyDecoder:
 
 
 def _complete_utf8(data: bytes) -> int:
-    """Return how many bytes of ``data`` are complete characters; the rest is a cut character."""
+    """Return how many bytes of ``data`` are complete characters; the rest is an incomplete one."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0xC0:

@@ -1,7 +1,7 @@
-"""The offline agent's screen: transcript, busy sign, input field and dialogs.
+"""The offline agent's user interface on a terminal: transcript, busy sign, input field and dialogs.
 
-The transcript scrolls like any program's output. The block below it is redrawn at each change. Only
-the rows of the block are counted for that: how many rows the transcript takes does not matter.
+The transcript scrolls like any program's output. The block below it is redrawn at each change. To
+do so, only the rows of the block have to be counted, not those of the transcript.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from agentmux.demo_agent.conversation.keys import KeyDecoder, KeyPress, Pasted, 
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
 
 PLACEHOLDER: Final = 'Try "explain this folder"'
+"""The text in an empty input field."""
 AGAIN_S: Final = 2.0
-"""A second Ctrl-C or Ctrl-D within so many seconds ends the program."""
+"""The number of seconds within which a second Ctrl-C or Ctrl-D ends the program."""
 LOST_TERMINAL: Final = 1
+"""The exit code if the terminal is lost."""
 GLYPH: Final = "\u276f"
 """The sign before the draft (column 0) and before the selected choice of a dialog (column 1)."""
 
@@ -35,18 +37,19 @@ _SCROLLBACK: Final = 200
 
 
 class TerminalFace:
-    """Talks with the user on a terminal, which is in raw mode until ``close`` is called."""
+    """The user interface on a terminal, which is in raw mode until `close` is called."""
 
     def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:
         """Set the terminal to raw mode.
 
         Args:
-            fd: File descriptor of the terminal.
-            survive_hangup: Go on without a user when the terminal is lost; otherwise quit.
+            fd: The file descriptor of the terminal.
+            survive_hangup: Whether to go on without a user if the terminal is lost, rather than
+                quit.
         """
         self._fd, self._survive = fd, survive_hangup
         self._saved = termios.tcgetattr(fd)
-        # TCSANOW keeps what was typed before the program was ready.
+        # TCSANOW keeps the keys that were typed before the program was ready.
         tty.setraw(fd, termios.TCSANOW)
         self._keys, self._composer = KeyDecoder(), InputBox()
         self._inbox: deque[str] = deque()
@@ -70,7 +73,9 @@ class TerminalFace:
         self._draw(self._block())
 
     def work(self, seconds: float) -> None:
-        """Wait, as if the agent were thinking; typing works meanwhile, and Enter queues a prompt.
+        """Wait for ``seconds``, as if the agent were thinking.
+
+        The user can type meanwhile; Enter queues the text as a prompt.
 
         Raises:
             TurnCancelledError: The user pressed Esc or Ctrl-C.
@@ -85,7 +90,7 @@ class TerminalFace:
             self._draw(self._block())
 
     def next_prompt(self) -> str:
-        """Return the next prompt; wait for it without using any CPU.
+        """Wait for the next prompt, without using any CPU, and return it.
 
         Raises:
             QuitError: The user ended the program, or the terminal is lost.
@@ -100,10 +105,10 @@ class TerminalFace:
         Args:
             head: The lines above the choices.
             choices: The choices.
-            selected: Index of the choice that is selected at first.
+            selected: The index of the choice that is selected at first.
 
         Returns:
-            Index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+            The index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
         """
         while True:
             rows = _dialog(head, choices, selected)
@@ -117,7 +122,7 @@ class TerminalFace:
                 selected = _move_selection(selected, len(choices), key)
 
     def close(self) -> None:
-        """Restore the terminal's mode; what is on the screen stays."""
+        """Restore the terminal's mode, without clearing the screen."""
         if self._lost:
             return
         rows = len(self._block()[0]) - self._row - 1
@@ -182,8 +187,8 @@ class TerminalFace:
         Ctrl-C also empties the draft. Ctrl-D counts only while the draft is empty.
 
         Raises:
-            TurnCancelledError: Esc or Ctrl-C during a turn.
-            QuitError: Ctrl-C or Ctrl-D for the second time within `AGAIN_S`.
+            TurnCancelledError: Esc or Ctrl-C was pressed during a turn.
+            QuitError: Ctrl-C or Ctrl-D was pressed for the second time within `AGAIN_S`.
         """
         now = time.monotonic()
         if key is not KeyPress.ESCAPE and (key is KeyPress.CTRL_C or not self._composer.shown_text):
@@ -227,7 +232,7 @@ class TerminalFace:
         self._row = row
 
     def _redraw(self) -> None:
-        """Draw the whole screen again: a change of the terminal's size has moved the old rows."""
+        """Draw the whole screen again, because a change of the terminal's size moved the rows."""
         self._row = 0
         fitting = max(0, self._height() - len(self._block()[0]))
         lines = list(self._transcript)[-fitting:] if fitting else []
@@ -247,7 +252,7 @@ class TerminalFace:
             return 24
 
     def _write(self, text: str) -> None:
-        """Write all of ``text`` to the terminal; ignore an error, since the next read finds it."""
+        """Write all of ``text`` to the terminal; ignore errors, which the next read detects."""
         data = text.encode("utf-8", "replace")
         with contextlib.suppress(OSError):
             while data and not self._lost:
@@ -261,7 +266,7 @@ class TerminalFace:
 
 
 def _ignore_signal(_signum: int, _frame: object) -> None:
-    """Do nothing: the signal has written to a pipe, which wakes the main loop."""
+    """Do nothing: Python has written to a pipe at the signal, which wakes the main loop."""
 
 
 def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[str]:

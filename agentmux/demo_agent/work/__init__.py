@@ -1,1 +1,1 @@
-"""What the offline agent does for a prompt."""
+"""The offline agent's work on a prompt: reads instructions, writes files and gives signals."""

@@ -1,4 +1,4 @@
-"""The files of the project that a coder writes; writing them again changes nothing."""
+"""Writes the project files of a coder. Writing them a second time changes nothing."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
 
     Args:
         root: The project's directory.
-        plan: The content of ``plan.yaml``; may be empty.
-        index: Number of the sub-plan.
-        files: The full text of some files, by path; these are written as given. Without a plan,
-            they are the files of the sub-plan.
+        plan: The content of ``plan.yaml``; empty if there is no plan.
+        index: The number of the sub-plan.
+        files: The full text of some files, by path, which is written as given. Without a plan,
+            these are the files of the sub-plan.
 
     Returns:
         The paths of the written files, relative to ``root``.
@@ -75,8 +75,8 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
     Args:
         root: The project's directory.
         request: The text of the fix request.
-        attempt: Names the fix, so that a repeated fix changes nothing.
-        files: The full text of files by path; if there are any, only these are written.
+        attempt: The name of the fix; a fix with the same name again changes nothing.
+        files: The full text of files, by path; if there are any, only these are written.
 
     Returns:
         The paths of the changed files, relative to ``root``.
@@ -94,7 +94,7 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` as the whole content of a file, atomically; create its folder if missing."""
+    """Replace a file's content with ``text``, atomically; create its folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temp_path = path.with_name(f".{path.name}.{os.getpid()}")
     temp_path.write_text(text, encoding="utf-8")
@@ -102,13 +102,15 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
-    """Write a section into a source file, between two comments; replace the section of that name.
+    """Write a section into a source file, between two comments.
+
+    It replaces a section with the same name; otherwise it is appended.
 
     Args:
-        path: The file; created if missing.
-        name: Name of the section.
-        title: First line of the section.
-        index: A Python file also gets a function, ``part_<index>``; None: no function.
+        path: The file; created if it is missing.
+        name: The name of the section.
+        title: The first line of the section.
+        index: In a Python file, the section gets a function ``part_<index>``; None for no function.
     """
     start, end = _COMMENT.get(path.suffix, ("# ", ""))
     first, last = f"{start}--- {name} ---{end}", f"{start}--- end of {name} ---{end}"

@@ -7,27 +7,36 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 NOT_FOUND: Final = 127
+"""The exit status of a command that cannot be started."""
 TIMEOUT: Final = 124
+"""The exit status of a command that takes too long."""
 TIMEOUT_S: Final = 120.0
+"""The most seconds that a command may take."""
 
 
 class Ran(NamedTuple):
-    """The result of a command: its exit status, and its stdout and stderr as one text."""
+    """The result of a command.
+
+    Attributes:
+        status: The exit status; negative if a signal ended the command.
+        text: The output: stdout and stderr in one text.
+    """
 
     status: int
     text: str
 
 
 def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
-    """Run a command and wait for its end.
+    """Run a command, and wait until it ends.
 
     Args:
         argv: The command line.
-        env: The whole environment of the command.
-        stdin: Text for its standard input.
+        env: All environment variables of the command.
+        stdin: The command's standard input.
 
     Returns:
-        The result; the status is 127 if the command cannot be started, 124 if it takes too long.
+        The result. Its status is `NOT_FOUND` if the command cannot be started, and `TIMEOUT` if it
+        takes too long.
     """
     try:
         done = subprocess.run(  # noqa: TID251 (a program of its own, without our modules)
@@ -42,7 +51,11 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
 
 
 def kill(argv: Sequence[str]) -> Ran:
-    """Start a command and kill it at once, as the system does to programs when memory runs out."""
+    """Start a command and kill it at once, as the system does when memory runs out.
+
+    Returns:
+        The result, with a negative status.
+    """
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process.kill()
     return Ran(process.wait(), "Killed")

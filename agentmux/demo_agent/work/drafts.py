@@ -1,4 +1,4 @@
-"""The texts of the artifacts that the offline agent writes. Pure."""
+"""Composes the texts of the artifacts that the offline agent writes. Pure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ WRONG: Final = {
     "architecture.md": "---\nreviewers: [nobody]\n---\n",
     "plan.yaml": "version: 2\ngroups: []\nsubplans: [{index: 7}]\n",
 }
+"""Artifacts that AgentMux must refuse, by file name."""
 WRONG_REVIEW: Final = "verdict: perhaps\nfindings: none\n"
+"""A review that AgentMux must refuse."""
 WRONG_TEXT: Final = "\n"
+"""The content of any other artifact that AgentMux must refuse."""
 
 
 def draft(path: str, seat: OwnSeat, life: Life, *, example: str = "", wrong: bool = False) -> str:
     """Return the text of an artifact.
 
     Args:
-        path: Path of the artifact; its file name tells what it is.
+        path: The path of the artifact; its file name decides which text is returned.
         seat: The agent's seat.
-        life: The agent's behaviour; may give parts of the text.
-        example: The form of a YAML file that the agent does not know.
-        wrong: Return a text that AgentMux must refuse.
+        life: The agent's behaviour, which may contain parts of the text.
+        example: The text to return for a YAML file of an unknown name; empty if there is none.
+        wrong: Whether to return a text that AgentMux must refuse.
     """
     name = PurePath(path).name
     if wrong:
@@ -39,7 +42,7 @@ def draft(path: str, seat: OwnSeat, life: Life, *, example: str = "", wrong: boo
 
 
 def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the sub-plans in the content of a ``plan.yaml``, by their number."""
+    """Return the sub-plans in the content of a ``plan.yaml``, by number."""
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 
@@ -84,7 +87,7 @@ def _plan(_seat: OwnSeat, life: Life) -> str:
 def _review(_seat: OwnSeat, life: Life) -> str:
     """Return a review as YAML.
 
-    Its strings are written as JSON, which is valid YAML, so no YAML library has to be imported.
+    Its strings are written as JSON strings, which are valid YAML, so no YAML library is imported.
     """
     passed = life.verdict == "pass"
     summary = life.summary or ("Looks good." if passed else "One thing has to change.")
@@ -100,7 +103,12 @@ def _review(_seat: OwnSeat, life: Life) -> str:
 
 
 def finding(seat: OwnSeat, path: str) -> dict[str, str]:
-    """Return a finding about the file ``path``; ``seat`` is the reviewer's."""
+    """Return a finding of a review.
+
+    Args:
+        seat: The reviewer's seat.
+        path: The file that the finding is about.
+    """
     return {
         "location": f"{path}:1",
         "issue": f"The {seat.role.removeprefix('reviewer_') or 'code'} is not right yet.",
@@ -126,9 +134,11 @@ _DRAFTS: Final[dict[str, Callable[[OwnSeat, Life], str]]] = {
 def whole_plan(said: dict[str, Any]) -> dict[str, Any]:
     """Return the content of a ``plan.yaml`` (version 2) for the ``plan`` of a scenario.
 
-    A ``plan`` with ``subplans`` or ``version`` is returned as it is. Otherwise it may have
-    ``parts`` (a number, default 2), ``groups`` (a list of ``{mode, plans: [1, 2]}``, default one
-    parallel group of all parts) and ``needs_design``.
+    Args:
+        said: The scenario's ``plan``. If it has ``subplans`` or ``version``, it is returned
+            unchanged. Otherwise, it may have ``parts`` (a number, default 2), ``groups`` (a list of
+            ``{mode, plans: [1, 2]}``, default one parallel group of all parts) and
+            ``needs_design``.
     """
     if "subplans" in said or "version" in said:
         return said

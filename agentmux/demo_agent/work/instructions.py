@@ -1,4 +1,4 @@
-"""Finds in a prompt file what the offline agent has to do. Pure."""
+"""Finds the offline agent's instructions in a prompt file. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ _PLACEHOLDER = re.compile(r"[<>…]")
 
 
 class Instructions(NamedTuple):
-    """What a prompt file asks for, in the order of the file.
+    """The instructions in a prompt file, in the order of the file.
 
     Attributes:
-        artifacts: Paths of the files to write.
-        signals: The ``agentmux submit`` commands to run, as argv.
+        artifacts: The paths of the files to write.
+        signals: The ``agentmux submit`` commands to run, each as an argument list.
         hello: Whether to run ``agentmux submit hello`` first.
-        example: The first YAML in a code block: the form of a file to write; empty for none.
-        full: Path of the file with the full instructions, in a resumed conversation; else empty.
+        example: The content of the first YAML code block, an example of a file to write; empty if
+            there is none.
+        full: The path of the file with the full instructions, which the prompt of a resumed
+            conversation names; else empty.
     """
 
     artifacts: tuple[str, ...]
@@ -46,9 +48,10 @@ def named_file(prompt: str) -> str | None:
 
 
 def parse(text: str) -> Instructions:
-    """Return what a prompt file asks for: its ``Write:`` lines and the signals in its code blocks.
+    """Return the instructions in the text of a prompt file.
 
-    Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
+    The artifacts are in its ``Write:`` lines, the signals in its shell code blocks. Commands with a
+    placeholder (``<topic>``, ``…``) are examples and are ignored.
     """
     spans = (_CODE.match(line["span"]) for line in _WRITE.finditer(text))
     artifacts = tuple(dict.fromkeys(_strip_padding(span["code"]) for span in spans if span))
@@ -70,12 +73,12 @@ def parse(text: str) -> Instructions:
 
 
 def _strip_padding(code: str) -> str:
-    """Return the text of a Markdown code span; if it has a space at both ends, without these."""
+    """Return the text of a Markdown code span, without one space at both ends if it has both."""
     return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 
 
 def subplan_of(signal: tuple[str, ...]) -> int | None:
-    """Return the number after ``--subplan`` in a signal's argv; None without a number."""
+    """Return the number after ``--subplan`` in a signal's command line; None if there is none."""
     words = " ".join(signal).replace("=", " ").split()
     if "--subplan" not in words[:-1]:
         return None

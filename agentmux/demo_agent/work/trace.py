@@ -1,4 +1,4 @@
-"""The trace: a file with one line for each thing that an agent did, for tests and benchmarks."""
+"""The trace: a file with one line for each action of an agent, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -10,31 +10,33 @@ from pathlib import Path
 from agentmux.demo_agent.seat import OwnSeat
 
 WHAT_MAX = 300
-"""How many characters of ``what`` are written into a line at most. A short line fits in one write,
-so the lines of several agents never mix."""
+"""The most characters of ``what`` in a line.
+
+A short line fits into one write, so that lines of several agents never mix.
+"""
 
 
 class Trace:
-    """Appends lines to the trace file; does nothing if there is no file."""
+    """Appends lines to the trace file of one agent; does nothing if no file is set."""
 
     def __init__(self, name: str | None, seat: OwnSeat) -> None:
-        """Take the file and the seat that each line names.
+        """Set the file. It is created by the first line.
 
         Args:
-            name: Path of the file, relative to the session's directory; None: no file.
-            seat: The agent's seat.
+            name: The path of the file, relative to the session's directory; None to write no trace.
+            seat: The agent's seat, which each line contains.
         """
         self._path = Path(seat.session_dir or ".", name) if name else None
         self._seat = seat
 
     def did(self, verb: str, what: str) -> None:
-        """Append a line: the time (``at``, nanoseconds of Unix time), the seat, and what was done.
+        """Append a line with the seat, an action, and its time in nanoseconds of Unix time.
 
-        Agents can write to one file at the same time: their lines never mix.
+        Several agents can write to the same file at the same time.
 
         Args:
-            verb: ``prompted``, ``wrote``, ``signalled``, ``remembered`` and the like.
-            what: The object of the verb: a prompt, a path, a command.
+            verb: The action: ``prompted``, ``wrote``, ``signalled``, ``remembered`` and others.
+            what: The object of the action, such as a prompt, a path or a command.
         """
         if self._path is None:
             return

@@ -1,4 +1,4 @@
-"""What the offline agent does for one prompt file: write artifacts, change code, give signals."""
+"""Does the work that a prompt file asks for: writes artifacts, changes code, gives signals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ REFUSED: Final = 8
 """The exit status of ``agentmux submit`` for a signal that was refused."""
 
 FIX_REQUEST: Final = "[!h]*/fix_request.md"
-"""In any folder of the session but its history."""
+"""The pattern of the paths of fix requests: in any folder of the session except its history."""
 PLAN: Final = "04_planning/plan.yaml"
+"""The path of the plan in the session's directory."""
 
 
 class SeatWork:
-    """Does the work of one seat."""
+    """Does the work of one seat in the way that the scenario says."""
 
     def __init__(
         self,
@@ -36,15 +37,15 @@ class SeatWork:
         run: Callable[[Sequence[str]], Ran],
         counters: Path,
     ) -> None:
-        """Take what the work depends on.
+        """Set up the work.
 
         Args:
             seat: The seat.
             life: How the agent behaves.
-            trace: Records what the agent does.
+            trace: Records the agent's actions.
             run: Runs a command, after asking the user for permission if necessary.
-            counters: Folder for marker files: with ``once``, a crash is not repeated if its
-                marker exists.
+            counters: The folder for markers of crashes. With ``once`` in the scenario, a crash that
+                has a marker there is not repeated.
         """
         self._seat, self._life, self._trace = seat, life, trace
         self._run, self._counters = run, counters
@@ -56,7 +57,7 @@ class SeatWork:
         """Follow the instructions of a prompt file; return one line about what was done.
 
         Raises:
-            QuitError: The scenario wants a crash.
+            QuitError: The scenario contains a crash at this point.
         """
         self._example = asked.example
         self._crash_at("before_write")
@@ -68,14 +69,14 @@ class SeatWork:
         return self._ending(asked.artifacts, refused)
 
     def hello(self) -> None:
-        """Run ``agentmux submit hello``, from which AgentMux can learn the conversation's id."""
+        """Run ``agentmux submit hello``, which tells AgentMux the id of the conversation."""
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Request the research that the scenario lists, except what has its result already.
+        """Request the research that the scenario lists, unless its result exists already.
 
         Returns:
-            Kind (``code`` or ``web``) and topic of each accepted request without a result yet.
+            The kind (``code`` or ``web``) and topic of each accepted request without a result yet.
         """
         waiting = []
         for item in self._life.research or ():
@@ -90,11 +91,11 @@ class SeatWork:
         return [(kind, topic) for kind, topic in waiting if not self.is_researched(kind, topic)]
 
     def is_researched(self, kind: str, topic: str) -> bool:
-        """Whether the session has the result of a research.
+        """Return whether the session has the result of a research request.
 
         Args:
-            kind: ``code`` or ``web``.
-            topic: The topic.
+            kind: The kind of the research: ``code`` or ``web``.
+            topic: The topic, as named in the research request.
         """
         folder = Path(self._seat.session_dir, "03_research", f"{kind}-{topic}")
         return bool(self._seat.session_dir) and (folder / "done").exists()
@@ -115,9 +116,9 @@ class SeatWork:
             self._trace.did("wrote", path)
 
     def _with_finding(self) -> Life:
-        """Return the behaviour; if a review shall fail and lists no findings, add one.
+        """Return the behaviour, with a finding added if a failing review lists none.
 
-        The finding names the first file of the plan.
+        The finding is about the first file of the plan.
         """
         life = self._life
         if life.verdict == "pass" or life.findings is not None:
@@ -135,11 +136,11 @@ class SeatWork:
         return self._ending(self._changed, refused)
 
     def _change(self, subplan: int | None) -> None:
-        """Write the code of a sub-plan, or do what the fix request says.
+        """Write the code of a sub-plan, or follow the newest fix request.
 
         Args:
-            subplan: Number of the sub-plan. None: if the seat is ``coder`` and there is a fix
-                request, follow that; else take the seat's own number.
+            subplan: The number of the sub-plan. If it is None, a plain ``coder`` follows the fix
+                request if there is one; otherwise the seat's own sub-plan is written.
         """
         if self._life.write == "none":
             return
@@ -156,7 +157,7 @@ class SeatWork:
         self._trace.did("wrote", " ".join(names))
 
     def _fix_request(self) -> Path | None:
-        """Return the newest fix request: it is in the folder of who asked for the fix."""
+        """Return the path of the newest fix request; None if there is none."""
         if not self._seat.session_dir:
             return None
         paths = Path(self._seat.session_dir).glob(FIX_REQUEST)
@@ -177,14 +178,15 @@ class SeatWork:
     def _submit(self, signal: Sequence[str], artifacts: Sequence[str]) -> bool:
         """Give one signal in the way that the scenario says.
 
-        A refused signal is given once more, after the artifacts were written again.
+        A refused signal is given once more, after writing the artifacts again.
 
         Args:
-            signal: The argv of the signal.
-            artifacts: Paths of the artifacts.
+            signal: The command line of the signal.
+            artifacts: The paths of the artifacts.
 
         Returns:
-            False if the signal was not accepted in the end.
+            False if the signal was refused or failed in the end; True if it was accepted, or if the
+            scenario says to give none.
         """
         self._crash_at("before_signal")
         if self._life.submit in {"no", "when-told"}:
