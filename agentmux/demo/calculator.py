@@ -1,7 +1,7 @@
-"""The files of the demo's project, a small calculator: those it begins with, those agents add.
+"""The files of the demo's project, a small calculator: the first ones, and those agents add.
 
-Each constant is the content of a file: ``X`` of a module, ``TEST_X`` of its test. ``X_MENDED`` and
-``TEST_X_MENDED`` are the same files after the mistake in ``X`` was corrected.
+Each constant is the content of a file: ``X`` is a module, and ``TEST_X`` is its test. ``X_MENDED``
+and ``TEST_X_MENDED`` are the same files after the mistake in ``X`` was corrected.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from agentmux.demo_agent.errors import WrongArgvError
 
 VERSION: Final = "1.0.0"
+"""The version of the offline agent."""
 
 HELP: Final = """\
 Usage: agentmux-demo-agent [options] [prompt]

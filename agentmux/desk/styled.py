@@ -17,6 +17,7 @@ Part: TypeAlias = tuple[str, str]
 """A text and its style: `PLAIN`, `BOLD`, `DIM`, the value of a `Colour`, or several with spaces."""
 
 Line: TypeAlias = tuple[Part, ...]
+"""A line of text, as the parts that it consists of."""
 
 
 def line(text: str, style: str = PLAIN) -> Line:

@@ -82,7 +82,7 @@ class Events:
         """Tell all browsers which sessions have changed. Call this in the event loop only.
 
         Args:
-            names: The names of the sessions; `LIST` among them stands for the list of sessions.
+            names: The names of the sessions; `session_watch.LIST` stands for the list of sessions.
                 None only wakes the streams, so that they notice the end of the server.
         """
         for queue in self._queues:

@@ -17,7 +17,7 @@ from agentmux.errors import AgentmuxError, TimedOutError
 
 _LOOK_S: Final = 0.5
 _LONGEST_S: Final = 5.0
-"""After so many seconds the command is run again even if the database has not changed."""
+"""The seconds after which the command is run again even if the database has not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,6 +111,7 @@ class Heading:
 
 
 ListLine: TypeAlias = "Heading | DeskRow"
+"""A line of the list of sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

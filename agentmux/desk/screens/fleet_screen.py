@@ -1,4 +1,4 @@
-"""The desk's screen about the fleet: its features, those that need a decision first; its hosts."""
+"""The desk's screen about the fleet: its features, pending decisions first, and its hosts."""
 
 from __future__ import annotations
 

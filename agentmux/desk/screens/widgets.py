@@ -46,7 +46,7 @@ def _style(words: str) -> Style:
 def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
     """Convert a line to a Textual strip of exactly ``cols`` columns.
 
-    ``base`` is a style to add to the styles of all parts, and to the empty rest; None for none.
+    ``base`` is a style to add to all parts and to the empty rest of the line; None to add no style.
     """
     segments = [
         Segment(text, _style(style) + base if base is not None else _style(style))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agentmux.desk.list.reading import SessionReader
 
 TEXT_MAX: Final = 1 << 20
+"""The most bytes of a document that is shown."""
 _EVENTS: Final = 400
 _OF_MESSAGES: Final = ("overview", "why")
 _ABSENT: Final = "nothing yet"

@@ -85,7 +85,7 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
 _MARGIN: Final = 1.5
 """How many times a lease's duration must pass before a host counts as gone.
 
-More than 1, because the clocks of the host and of the database may run at different speeds.
+It is more than 1 as a margin for differences between clocks.
 """
 
 

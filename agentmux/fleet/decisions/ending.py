@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _GRACE_S: Final = 30.0
 """How long after the end of a usage limit the fleet looks at a parked session.
 
-The session wakes its agent itself; the next drive only has to find one that has not survived.
+The session wakes its agent itself; the next drive only checks whether the session still lives.
 """
 _ORDERLY: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED, FleetStatus.DONE})
 

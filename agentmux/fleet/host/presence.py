@@ -1,4 +1,4 @@
-"""Tells the fleet that a worker runs, and detects when the worker must not go on."""
+"""Tells the fleet that a worker runs, and raises an error if the worker must not continue."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agentmux.web.sign_in import SignIn
 
 Form = Mapping[str, str]
+"""The fields of a form, by name."""
 Typed = tuple["Words", str | None]
 """The arguments of a command, and the text for its standard input; None for no input."""
 

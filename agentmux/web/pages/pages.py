@@ -63,12 +63,15 @@ if TYPE_CHECKING:
     from agentmux.web.sign_in import SignIn
 
 HERE: Final = Path(__file__).parent.parent
+"""The folder that contains the folders ``templates`` and ``static``."""
 TEXT_MAX: Final = 1 << 20
+"""The most bytes of a document that is shown."""
 _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000
 _DIGITS: Final = 9
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
+"""The pages of a session, in the order of their tabs."""
 ANSWERS: Final = (
     ("Enter", "Enter"),
     ("Escape", "Esc"),
