@@ -19,7 +19,7 @@ DEADLINE_S: Final = 30.0
 
 
 class DemoError(AgentmuxError):
-    """A command of the demo failed, or the demo could not be cleaned up."""
+    """A command that the demo runs has failed, or the demo could not be cleaned up."""
 
 
 class DemoCommands:

@@ -1,4 +1,4 @@
-"""The exceptions of the offline agent: two end the program, one ends a turn."""
+"""The exceptions of the offline agent: two of them end the program, the third ends a turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs commands by argv, without a shell, and captures their output."""
+"""Runs commands without a shell, and captures their output."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class TextDialog(ModalScreen[bool]):
             self.action_yes()
 
     def on_mount(self) -> None:
-        """Let keys move the text."""
+        """Focus the text, so that keys scroll it."""
         self.query_one(VerticalScroll).focus()
 
     def action_yes(self) -> None:
@@ -245,7 +245,7 @@ class Writing(ModalScreen["Written | None"]):
             self.dismiss(Written(text=text, choice=choice))
 
     def action_give_up(self) -> None:
-        """Return nothing."""
+        """Close the dialog; the result is None."""
         self.dismiss(None)
 
 
@@ -294,7 +294,7 @@ class Asking(ModalScreen["str | None"]):
             self.dismiss(line)
 
     def action_give_up(self) -> None:
-        """Return nothing."""
+        """Close the dialog; the result is None."""
         self.dismiss(None)
 
 
@@ -342,7 +342,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
             yield Static(self._question, markup=False, classes="foot")
 
     def on_mount(self) -> None:
-        """Let keys move the text."""
+        """Focus the text, so that keys scroll it."""
         self.query_one(VerticalScroll).focus()
 
     def _list_choices(self) -> str:

@@ -102,7 +102,7 @@ class SessionList(ScrollView, can_focus=True):
         self.scroll_to_region(Region(0, self.listing.place, 1, 1), animate=False, force=True)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line as it is drawn."""
+        """Return the drawn line in the row ``y`` of the widget."""
         cols = self.scrollable_content_region.width
         place = y + self.scroll_offset.y
         if place >= len(self.listing.lines):
@@ -220,7 +220,7 @@ class PageView(ScrollView, can_focus=True):
             self._lay_out()
 
     def render_line(self, y: int) -> Strip:
-        """Return one line as it is drawn."""
+        """Return the drawn line in the row ``y`` of the widget."""
         cols, place = self.size.width, y + self.scroll_offset.y
         if place >= len(self._strips):
             return Strip.blank(cols, Style())
@@ -392,7 +392,7 @@ class OneLine(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return the line as it is drawn."""
+        """Return the drawn line."""
         cols = self.size.width
         return strip_of(self._parts, cols) if y == 0 else Strip.blank(cols, Style())
 

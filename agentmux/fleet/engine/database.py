@@ -1,4 +1,4 @@
-"""The connection to the fleet's database: SQLite for one host, PostgreSQL for several."""
+"""Connects to the fleet's database, which is SQLite for one host or PostgreSQL for several."""
 
 from __future__ import annotations
 

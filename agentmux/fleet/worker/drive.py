@@ -299,7 +299,7 @@ class _Drive:
     # -- while it runs -------------------------------------------------------------------------
 
     def _follow_session(self, path: Path) -> DriveEnd:
-        """Follow the session until the drive ends."""
+        """Watch the session until it needs no more watching; return how the drive ends."""
         changed = self._host.watching.begin(path)
         self._note(path)
         status, since = None, time.monotonic()

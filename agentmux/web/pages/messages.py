@@ -34,7 +34,7 @@ class Messages:
         self._held: OrderedDict[str, CommandMessage] = OrderedDict()
 
     def put(self, message: CommandMessage) -> str:
-        """Keep a message; return the id by which `get` finds it."""
+        """Store a message, and return its id for `get`; drop the oldest message beyond 200."""
         message_id = self._secret()
         self._held[message_id] = message
         while len(self._held) > _KEPT:

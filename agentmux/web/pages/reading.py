@@ -73,7 +73,7 @@ class SessionRef:
         return f"/sessions/{quote(self.name, safe='')}{part}" + (f"?{asked}" if asked else "")
 
     def entry(self) -> SessionEntry:
-        """Read the session as it is now."""
+        """Read the session, and return its entry, even if the session is missing or damaged."""
         return entry_at(self.site, self.path)
 
 
