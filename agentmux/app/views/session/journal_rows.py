@@ -37,12 +37,12 @@ class EventRow:
 
     @property
     def short(self) -> str:
-        """The short values, with their names."""
+        """The short values as ``name=value``, joined by commas."""
         return _join_values({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
 
     @property
     def whole(self) -> str:
-        """All values, with their names."""
+        """All values as ``name=value``, joined by commas."""
         return _join_values(self.values)
 
 

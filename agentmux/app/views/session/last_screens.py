@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.terminal import Screen
 
 ReadFile = Callable[[Path, int], bytes | None]
-"""Returns the content of a regular file if it has at most so many bytes, else None."""
+"""Takes a path and a maximal size in bytes; returns the content of a regular file, or None.
+
+None if there is no regular file at the path, or if it is larger.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
