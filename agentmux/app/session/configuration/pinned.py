@@ -169,9 +169,9 @@ def steps_ahead(
 
 
 def repinned_by(world: World, state: SessionState) -> object:
-    """Return a value that tells which settings a repin would take in ``world``.
+    """Return a value that stands for the settings that a repin would take in ``world``.
 
-    Two worlds with equal values would repin the session equally; only for questions of trust.
+    Only for questions of trust: two worlds with equal values would repin the session equally.
     """
     source = world.texts.pipelines.source(state.pipeline.name)
     content = None if source is None else (source.text, source.prompts, source.schemas)

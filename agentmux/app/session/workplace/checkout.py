@@ -70,7 +70,7 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
 def busy(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return the sessions that are live, or may be."""
+    """Return the unfinished sessions in ``entries`` that are live, or may be live."""
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
