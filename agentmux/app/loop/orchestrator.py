@@ -331,7 +331,7 @@ class Orchestrator:
         self._show_problem()
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show, until a resume, that ``what`` is not tried again because of ``error``."""
+        """Show that ``what`` failed by ``error`` and is not tried again before the next resume."""
         way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
         text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
         logger.error("%s was given up: %s", what, in_words(error))

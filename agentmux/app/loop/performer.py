@@ -131,7 +131,7 @@ class PerformerLoop(Loop, Protocol):
         """
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show, until a resume, that ``what`` is not tried again because of ``error``."""
+        """Show that ``what`` failed by ``error`` and is not tried again before the next resume."""
 
 
 async def _at_once() -> None:

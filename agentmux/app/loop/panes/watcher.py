@@ -212,14 +212,14 @@ class Watcher:
         return "", None
 
     def spec(self, seat: str) -> AgentSpec:
-        """Return the agent that plays the seat."""
+        """Return the description of the agent that plays the seat."""
         record = self._session.state.agents.get(seat, {})
         return self._world.agents.spec(str(record.get("agent", "")) or "none")
 
     def typing_spec(self, seat: str) -> AgentSpec:
-        """Return the agent that plays the seat, as needed for typing to it.
+        """Return the description of the agent that plays the seat, as needed for typing to it.
 
-        If the seat is not parked, a usage limit on its screen is an old one, and is ignored.
+        If the seat is not parked, it has no limit mark: a usage limit on the screen is an old one.
         """
         spec = self.spec(seat)
         return spec if is_parked(self._session.state, seat) else replace(spec, limit=None)
