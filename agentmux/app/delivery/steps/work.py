@@ -18,7 +18,7 @@ Record = Mapping[str, str]
 
 
 class OvertakenError(AgentmuxError):
-    """The repository has changed since the step was prepared, which must be prepared again."""
+    """The repository has changed since the step was prepared; prepare it again."""
 
 
 class StepError(AgentmuxError):
