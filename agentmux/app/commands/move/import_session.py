@@ -152,9 +152,9 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
 
 
 def taken_from(world: World, pipeline: str) -> object:
-    """Return what an import takes from the configuration of ``world``; for questions of trust.
+    """Return a value that stands for what an import takes from the configuration of ``world``.
 
-    Two worlds with equal values would import the session equally.
+    Only for questions of trust: two worlds with equal values would import the session equally.
     """
     source = world.texts.pipelines.source(pipeline) if pipeline else None
     content = None if source is None else (source.text, source.prompts, source.schemas)
