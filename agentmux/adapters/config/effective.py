@@ -115,7 +115,7 @@ def _field(name: str, value: object) -> object:
 
 def _plain(value: object) -> object:
     if isinstance(value, Address):
-        return str(value)  # it may hold a token
+        return str(value)  # which hides the address: it may contain a token
     if is_dataclass(value):
         named = ((each.name, getattr(value, each.name)) for each in fields(value))
         return {name.removesuffix("_s"): _field(name, inner) for name, inner in named}

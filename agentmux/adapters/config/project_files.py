@@ -170,7 +170,7 @@ class ProjectFiles:
 
         layers = self._usable(keys)
         combined = combine_layers(layers).settings
-        # Nothing is merged or pushed without a person because a project's file says so.
+        # A project's file alone must never cause a merge or a push without a person.
         users = (each for each in layers if each.path != self._path)
         then = _find_setting(users, "completion", "then", CompletionSettings().then_alone)
         return replace(combined, completion=replace(combined.completion, then_alone=then))

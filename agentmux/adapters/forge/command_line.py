@@ -123,7 +123,7 @@ class ForgeCommandLine:
             forge_request = self.request(place, number)
             if forge_request.commit == commit or time.monotonic() > deadline:
                 return forge_request
-            pause(_PAUSE_S)  # the forge does not say when it is ready
+            pause(_PAUSE_S)  # no event says when the forge is ready
 
     def open(self, new: NewRequest) -> str:
         spec = self.specs[new.place.forge]

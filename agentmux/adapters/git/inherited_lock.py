@@ -33,7 +33,7 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
     try:
         try:
             is_ours = lock_within(held, wait_s, every_s=_POLL_S)
-        except OSError as error:  # the locks of a session and of its work tree need the same
+        except OSError as error:  # the file system has no locks
             raise files.unwritable(path, error) from error
         if not is_ours:
             raise GitError(busy)

@@ -177,7 +177,7 @@ class GitProgram:
 
         Raises:
             GitError: The exit status is not 0.
-            MissingError: As for `read`.
+            MissingError: Git is not installed, or does not answer in time.
         """
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
@@ -260,7 +260,8 @@ class GitProgram:
         """Clone a repository into the project: an empty directory outside any repository.
 
         Raises:
-            MissingError: As for `run`.
+            MissingError: Git is not installed, does not end within ``limit_s`` seconds, or writes
+                too much.
         """
         self._top_level = self._project
         words = ("clone", "-q", "--", url, str(self._project))

@@ -139,8 +139,8 @@ class Git:
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the commit at which the history of ``head`` diverged from that of ``base``.
 
-        If the base was merged into ``head`` since, it is the last merged commit of the base, as for
-        ``git diff BASE...HEAD``.
+        If the base was merged into ``head`` since, it is the last merged commit of the base, as
+        with ``git diff BASE...HEAD``.
 
         Args:
             base: A branch or commit.
@@ -228,7 +228,7 @@ class Git:
         reply = self._git.must_read(
             "list new files", "ls-files", "-z", "--others", "--exclude-standard"
         )
-        # A repository inside this one ends in a slash; no commit has its files.
+        # A path that ends in a slash is a nested repository, whose files no commit has.
         paths = [each for each in split(reply.out) if not each.endswith("/")]
         words = ("add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
         if paths:
@@ -258,7 +258,7 @@ class Git:
         return lock if os.path.lexists(lock) else None
 
     def require_head(self, expected: Head) -> None:
-        """Check that HEAD is still as in ``expected``, and that no operation is in progress.
+        """Check that HEAD still equals ``expected``, and that no git operation is unfinished.
 
         Raises:
             HeadMovedError: HEAD is at another commit or branch.
@@ -321,7 +321,7 @@ class Git:
             return ()
         words = (f":(top,icase,literal){name}" for name in names)
         reply = self._git.read("ls-files", "-z", "--", *words, cwd=top)
-        # Git refuses for files of a submodule, which came with the repository, too.
+        # Git refuses paths in a submodule, whose files came with the repository, too.
         return tuple(map(str, names)) if reply.status else tuple(split(reply.out))
 
     def protect_from_clean(self, sessions: Path) -> bool:
@@ -403,7 +403,7 @@ class Git:
         """Create a branch at HEAD and check it out; files and index stay as they are.
 
         Raises:
-            UsageError: The name is not valid, or there is a branch with this name.
+            UsageError: The name is not valid, or a branch already has it.
             GitRefusedError: Git refuses to switch.
         """
         self.require_new_branch(name)
@@ -697,7 +697,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
 
     _sweep(git_dir)
     with _open_folder(git_dir) as in_use:
-        with suppress(OSError):  # without locks on this file system, `_sweep` does nothing either
+        with suppress(OSError):  # on a file system without locks, `_sweep` does nothing either
             fcntl.flock(in_use, fcntl.LOCK_SH)
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=git_dir) as scratch:
             yield Path(scratch), in_use

@@ -85,7 +85,7 @@ def shared_git_dir(git_dir: Path) -> Path:
 
 
 def repository_around(folder: Path) -> Path | None:
-    """Return the shared git directory of the repository that contains ``folder``, without links.
+    """Return the shared git directory of the repository around ``folder``, with links resolved.
 
     ``folder`` may itself be a bare repository. None if no repository contains it.
     """

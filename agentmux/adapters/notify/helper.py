@@ -41,14 +41,14 @@ def main() -> None:
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())
     _be_quiet()
-    # The process that started us may be gone: nobody else would end us.
+    # The process that started this one may be gone, and nobody else would end this one.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(int(request["limit_s"]) + 2)
     problems = _send_all(request)
     try:
         os.write(answer, json.dumps(problems).encode())
     finally:
-        os._exit(0)  # threads that hang do not hold us
+        os._exit(0)  # do not wait for threads that hang
 
 
 def _be_quiet() -> None:

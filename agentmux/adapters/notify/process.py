@@ -97,7 +97,7 @@ class HelperProcess:
 
 
 def _write(stream: IO[bytes], data: bytes) -> None:
-    with suppress(BrokenPipeError):  # it has ended: its answer says so
+    with suppress(BrokenPipeError):  # the helper has ended; its missing answer tells that
         stream.write(data)
         stream.flush()
     with suppress(BrokenPipeError):

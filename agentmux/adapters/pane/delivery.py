@@ -39,7 +39,7 @@ _STILL_THERE_S: Final = 0.4
 
 _CONTROLS = re.compile(
     r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-    # What turns the direction of a text, or is not seen at all: no screen shows it as it was typed.
+    # Characters that change the text direction, or are invisible: no screen shows them as typed.
     r"|[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _PASTED = re.compile(r"\[Pasted ")
@@ -211,7 +211,7 @@ class _Typing:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
-        """Return the composer on the screen; None if there is none, or if a dialog is shown."""
+        """Return the composer on the screen; None if it shows no composer, or a dialog."""
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
@@ -295,7 +295,7 @@ class _Typing:
                     f"{ruling[1] or 'the screen kept changing'}; nothing was typed",
                 )
             last = ruling
-            # A person's keys may be what the agent waits for before it shows its composer.
+            # The agent may need a person's keys before it shows its composer.
             await self.rest(free=ruling[1] == NO_FIELD)
 
     def count_above(self, screen: Screen) -> None:

@@ -180,7 +180,7 @@ class _Gate:
 
 
 def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
-    """Return the text that draws the menu in the middle of the screen, one piece for each row.
+    """Return the text that draws the menu in the middle of the screen, one string per row.
 
     The menu has a frame if there is room for one.
     """

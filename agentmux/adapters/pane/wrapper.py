@@ -197,7 +197,7 @@ class Wrapper:
             raise EndedEarlyError(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:
-        """Lock the conversation's claim file ``path`` until this process ends or `drop_claim`.
+        """Lock the conversation's claim file ``path`` until `drop_claim` or this process's end.
 
         Do nothing if ``path`` is None or empty.
 
@@ -292,7 +292,7 @@ class Wrapper:
             self.forward(signal.SIGTERM, _frame)
 
     def signal_agent(self, number: int) -> None:
-        """Send a signal to the agent's process group, if the agent was started and is not gone."""
+        """Send a signal to the agent's process group, if the agent is running."""
         if self.agent:
             _try(os.killpg, self.agent, number)  # the group is gone, or only zombies
 

@@ -44,9 +44,9 @@ def read(fd: int) -> bytes:
 
 
 def read_within(fd: int, wait_s: float) -> bytes | None:
-    """Wait at most ``wait_s`` seconds for input; return up to 4096 bytes, or None if there is none.
+    """Wait at most ``wait_s`` seconds for input; return up to 4096 bytes of it.
 
-    No bytes (``b""``) means that the terminal is gone.
+    None if there is no input in that time, ``b""`` if the terminal is gone.
     """
     try:
         if not select.select([fd], [], [], wait_s)[0]:
@@ -85,7 +85,7 @@ def write_within(fd: int, text: str, patience_s: float) -> bool:
 
 
 def own_description(fd: int) -> int:
-    """Open the terminal of ``fd`` once more, without blocking; return the new descriptor.
+    """Open the terminal of ``fd`` once more, in non-blocking mode; return the new descriptor.
 
     Writes to it never block, and writes to ``fd`` still do. If the terminal cannot be opened,
     return a duplicate of ``fd``, which blocks as ``fd`` does.

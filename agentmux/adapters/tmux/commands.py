@@ -326,7 +326,7 @@ def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterat
     """Yield, for each client that came from another session, the commands that switch it back.
 
     A client goes to the session that it showed before. If that is gone, it goes to the most
-    recently attached other session, preferably one that is not ours. If there is no other session,
+    recently attached other session, preferably one of the user's own. If there is no other session,
     it is detached. A client from a shell needs no command: it returns to the shell when the session
     ends.
 
@@ -506,7 +506,7 @@ def kill_on(pid: int, session: str) -> Command:
 
 
 def mark_path(target: str, path: str) -> Command:
-    """Return a command that stores a session's directory in an option of its tmux session."""
+    """Return a command that stores a session's directory ``path`` in an option of the session."""
     return ("set-option", "-t", target, PATH, encode_path(path))
 
 

@@ -104,7 +104,7 @@ class Visit:
             try:
                 yield _Ear(stdout.fileno())
             finally:
-                stdin.close()  # it detaches then
+                stdin.close()  # this makes the client detach
                 process.terminate()
 
 

@@ -114,7 +114,7 @@ def _list_staged(
     commits = [each for each in known if each is not None]
     replies = [git.read(*words, each, "--", cwd=git_dir, extra=extra) for each in commits]
     path_sets = [set(split(each.out)) for each in replies if each.status == 0]
-    if not path_sets:  # HEAD has no commit, and the others are gone
+    if not path_sets:  # HEAD has no commit, and the other commits no longer exist
         raise to_git_error(f"read the index in {git_dir}", replies[0])
     return _of_the_user(set.intersection(*path_sets))
 
@@ -152,7 +152,7 @@ def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
     words = ("rev-list", "-1", "HEAD", "--branches", "--not", "--remotes", "--tags")
     for head in sorted(modules.rglob("HEAD")):
         if (head.parent / "objects").is_dir():
-            # The work tree that its configuration names is not there.
+            # `--work-tree=.`, because the work tree in the submodule's configuration is missing.
             reply = git.read("--git-dir=.", "--work-tree=.", *words, cwd=head.parent)
             if reply.out or reply.status != 0:
                 yield f"{head.parent.relative_to(modules)}/"

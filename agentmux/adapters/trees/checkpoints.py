@@ -225,7 +225,7 @@ class GitCheckpoints:
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which the work tree differs from a checkpoint."""
+        """Return the paths whose files in the work tree differ from the checkpoint ``commit``."""
         with self._saved_for_now(replaced_by=commit) as (saved, extra):
             changed = self._to_write(extra, saved.commit, commit)
         return tuple(e.path for e in changed if not differences.is_left(e.path, saved.missing))
@@ -320,7 +320,7 @@ class _Runner:
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise MissingError("the work-tree checkpoint took too long")
-        self._index_lock.unlink(missing_ok=True)  # of a git that was killed
+        self._index_lock.unlink(missing_ok=True)  # left by a git that was killed
         return self._git.run(
             *QUIET, *argv, stdin=stdin, extra=self.extra, limit_s=min(limit_s, left_s)
         )

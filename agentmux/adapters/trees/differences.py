@@ -204,7 +204,7 @@ def without_ignored(
     place = (f"--git-dir={tree.git_dir}", f"--work-tree={rules}")
     words = ("check-ignore", "-z", "--stdin")
     reply = git.read(*place, *words, stdin=join_paths(gone), cwd=rules)
-    if reply.status not in {0, 1}:  # one is in a submodule: ask without the index
+    if reply.status not in {0, 1}:  # a path is in a submodule: ask without the index
         reply = git.read(*place, *words, "--no-index", stdin=join_paths(gone), cwd=rules)
     if reply.status not in {0, 1}:
         raise to_git_error("find what the checkpoint ignores", reply)

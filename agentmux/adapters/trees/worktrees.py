@@ -84,7 +84,10 @@ _POLL_S: Final = 0.05
 
 
 class LinkedWorktrees:
-    """The worktrees of sessions in the repository of one project."""
+    """Manages the worktrees of sessions in the repository of one project.
+
+    Implements `Worktrees`.
+    """
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""
@@ -416,7 +419,7 @@ class LinkedWorktrees:
         whole = tree is not None and tree.top == spec.path and (tree.git_dir / "index").exists()
         if not whole:
             raise to_refused_error(f"git could not make the worktree {spec.path}", reply)
-        if reply.status != 0:  # of the hook `post-checkout`, which runs when all is there
+        if reply.status != 0:  # the hook `post-checkout` failed, after everything was written
             return (f"the worktree was made, but git said: {reply.err.strip() or reply.status}",)
         return ()
 
@@ -458,7 +461,7 @@ class LinkedWorktrees:
         tree = work_tree(spec.path)
         if tree is not None and not (tree.git_dir / "locked").exists():
             words = ("worktree", "lock", "--reason", spec.session, str(spec.path))
-            self._git.run(*words)  # it works without, too
+            self._git.run(*words)  # a failure does no harm
 
     def _mark(self, spec: WorktreeSpec) -> None:
         tree = work_tree(spec.path)
@@ -509,7 +512,7 @@ class LinkedWorktrees:
         behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))
         heads += behind
         onto = self._git.commit(f"refs/heads/{base}") if base is not None else None
-        kept = tip if spec.is_continued else None  # that branch stays
+        kept = tip if spec.is_continued else None  # the branch existed before, and stays
         heads = [each for each in heads if each not in {None, kept, merged}]
         lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
         beside = any(
@@ -647,7 +650,7 @@ class LinkedWorktrees:
                     delete_tree(each)
             if trash.is_dir():
                 delete_tree(trash)
-        with suppress(OSError):  # not empty, or not there
+        with suppress(OSError):  # the folder is not empty, or does not exist
             spec.path.parent.rmdir()
         self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)
 
@@ -686,7 +689,7 @@ class LinkedWorktrees:
         reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
-        elif self._git.commit(f"refs/heads/{name}") == commit:  # a hook is against it
+        elif self._git.commit(f"refs/heads/{name}") == commit:  # a hook refused
             raise to_refused_error(f"git could not delete branch `{name}`", reply)
 
 
@@ -704,7 +707,7 @@ def _patient(
         raced = reply.status != 0 and meets in reply.err
         if not raced or time.monotonic() > deadline:
             return reply
-        pause(_POLL_S)  # git tells nobody when it is ready
+        pause(_POLL_S)  # no event says when the other git is ready
 
 
 def _select_ignored(git: GitProgram, paths: list[str]) -> set[str]:

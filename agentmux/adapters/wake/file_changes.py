@@ -113,7 +113,7 @@ async def wait_until_gone(path: Path) -> None:
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _watch_until_gone(path)
-        await asyncio.sleep(_LOOK_MS / 1000)  # where changes cannot be watched
+        await asyncio.sleep(_LOOK_MS / 1000)  # needed if changes cannot be watched
 
 
 async def _watch_until_gone(path: Path) -> None:

@@ -39,9 +39,9 @@ class Node:
     """A value of a YAML file, and its place in the file.
 
     Attributes:
-        value: A text, a list of nodes, or a dict of `StoredFile`.
+        value: A text, a list of nodes, or a dict of `SchemaEntry`.
         at: ``file:line``; lines count from 1.
-        tag: The type that YAML gives a text (``tag:yaml.org,2002:int``); empty for lists and dicts.
+        tag: The YAML type of a text (``tag:yaml.org,2002:int``); empty for lists and dicts.
     """
 
     value: str | list[Node] | dict[str, SchemaEntry]

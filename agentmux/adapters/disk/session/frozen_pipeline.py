@@ -40,7 +40,7 @@ def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
                 verify=tuple(fields["verify"]),
             )
         except (ValueError, KeyError, TypeError, FieldError, RecursionError):
-            continue  # a prompt or a schema
+            continue  # the file is a prompt or a schema, not a pipeline
     return state
 
 

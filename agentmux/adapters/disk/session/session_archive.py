@@ -289,7 +289,7 @@ class OpenArchive:
         left = dict(self._list_expected())
         for count, (entry, content) in enumerate(self._each()):
             if not count:
-                continue  # the manifest
+                continue  # the first entry is the manifest
             wanted = left.pop(entry.name, None)
             if wanted is None or entry.size != wanted.size:
                 raise self._broken(f"{entry.name[:80]!r} is not what the manifest lists")

@@ -83,7 +83,7 @@ class FileSignals:
         self._store = StateStore(path)
         self.journal = FileJournal(path / layout.JOURNAL)
         self._told: set[int] = set()  # offsets of skipped lines that were reported
-        self._lines = VERSION  # of the lines to append, once the session is loaded
+        self._lines = VERSION  # the version of lines to append; set when the session is loaded
 
     @property
     def path(self) -> Path:

@@ -48,7 +48,7 @@ class Cursor:
     """How far the journal has been applied to the state.
 
     Attributes:
-        applied_offset: In bytes.
+        applied_offset: The offset in the journal, in bytes, up to which it has been applied.
         last_event_id: The id of the last applied event; None if there is none.
         revision: The revision of the state.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, decode_output
 
-# A submodule's commits are in the git directory of the worktree, and so go with it.
+# A submodule's commits are in the git directory of the worktree, so they are deleted with it.
 _HAS_WORK: Final = (
     'test -z "$(git status --porcelain; git stash list;'
     ' git rev-list -1 HEAD --branches --not --remotes --tags)" || echo "$displaypath/"'
@@ -25,7 +25,7 @@ def actual_top(git: GitProgram, listed: Path) -> Path:
     own = git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
     if Path(_line(own.out)) == listed:
         return git.top_level() or listed
-    # Git answers with its own directory where the configuration names no work tree.
+    # If the configuration names no work tree, git prints the directory that it runs in.
     named = git.read(f"--git-dir={listed}", "rev-parse", "--show-toplevel", cwd=listed)
     return Path(_line(named.out)) if named.status == 0 else listed
 
@@ -47,7 +47,7 @@ def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
         git_dir: The git directory of the worktree.
     """
     if not (git_dir / "modules").is_dir():
-        return ()  # none was initialised there
+        return ()  # no submodule was initialised in this worktree
     words = ("submodule", "--quiet", "foreach", "--quiet", "--recursive", _HAS_WORK)
     return tuple(decode_output(git.must_read("look into submodules", *words).out).splitlines())
 

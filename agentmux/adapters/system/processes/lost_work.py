@@ -62,7 +62,7 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
         words = kernel.argv(pid)
     except OSError:  # it ended meanwhile
         return None
-    # A script begins with its interpreter, so only the last words are those that we have given.
+    # The argv of a script begins with its interpreter, so only the last words are compared.
     if not count.isdecimal() or _digest(words[max(0, len(words) - int(count)) :]) != digest:
         return None
     return Survivor(

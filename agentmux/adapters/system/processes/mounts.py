@@ -21,11 +21,11 @@ def network_type(path: Path, mounts: Iterable[tuple[Path, str]] | None = None) -
 
     Args:
         path: Absolute, without links; it need not exist.
-        mounts: The place and type of each file system, in the order of mounting; None: those of
-            this machine.
+        mounts: Mount point and type of each file system, in the order of mounting; None to use
+            those of this machine.
 
     Returns:
-        One of `NETWORK`; empty on a local disk, or if the system does not say.
+        One of `NETWORK`; empty on a local disk, or if the system does not tell.
     """
     try:
         mounted = tuple(kernel.mounts() if mounts is None else mounts)

@@ -63,10 +63,10 @@ def start_time(pid: int) -> int:
 
 
 def is_alive(pid: int, started: int = 0) -> bool:
-    """Return whether the process runs; a zombie does not.
+    """Return whether the process is running; a zombie is not.
 
     Args:
-        pid: The result is False for any number below 1.
+        pid: The process; the result is False for any number below 1.
         started: The process's `start_time`, so that a later process with the same pid does not
             count; 0 accepts any process with this pid.
     """
@@ -179,10 +179,10 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:
-    """Return this process or its nearest ancestor that has an agent's launch in its environment.
+    """Return the nearest process, from this one upwards, with an agent's launch in its environment.
 
-    The result is None if no process has one. The search ends at a tmux server, since the programs
-    in tmux do not belong to the process that started the server.
+    The result is None if neither this process nor an ancestor has one. The search ends at a tmux
+    server, because the programs in tmux do not belong to the process that started the server.
 
     Args:
         environ: The environment of this process.
