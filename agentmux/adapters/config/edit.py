@@ -45,7 +45,7 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
 
 
 def as_line(keys: Sequence[str], value: object) -> str:
-    """Return ``value`` below its ``keys`` as one line of YAML: ``roles: {coder: {model: x}}``."""
+    """Return one line of YAML that sets ``value`` at ``keys``: ``roles: {coder: {model: x}}``."""
     first, *rest = keys
     return f"{_flow(first)}: {_nest_value(rest, value)}"
 

@@ -97,7 +97,7 @@ class ProjectFiles:
         return {each.name: each for each in read if each is not None}
 
     def pipeline_names(self) -> tuple[str, ...]:
-        """Return the names of all definitions, built-in ones first."""
+        """Return the names of all pipeline definitions, built-in ones first."""
         names = (name for each in self._folders for name in pipeline_files.names_in(each))
         return tuple(dict.fromkeys(names))
 
@@ -155,8 +155,8 @@ class ProjectFiles:
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
         """Return the keys of the parts that may be used if ``keys`` are allowed, too.
 
-        These are the keys of the trusted parts and ``keys``, without keys that name no part of the
-        project, and without agents whose ``like`` names an agent of the project that is left out.
+        Keys that name no part of the project are left out, and so are agents whose ``like`` names
+        an agent of the project that may not be used.
         """
         return trust.select_usable(
             self.parts, keys | trust.select_trusted(self.parts, self.trusted_parts)

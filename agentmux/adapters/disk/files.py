@@ -149,8 +149,8 @@ def is_folder(path: Path) -> bool:
     """Return whether ``path`` is a directory, or a link to one; False if it does not exist.
 
     Raises:
-        OSError: The system does not let us look (``Path.is_dir`` of Python 3.14 returns False
-            then).
+        OSError: The system does not let us look. (``Path.is_dir`` returns False then in Python
+            3.14.)
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -298,7 +298,8 @@ def opened_regular(path: Path) -> Iterator[IO[bytes]]:
     """Open a regular file of any size to read it in parts; a link is not followed.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file; pipes and devices do not block this.
+        OSError: The file cannot be opened, or is not regular. Pipes and devices do not block the
+            call.
     """
     with os.fdopen(os.open(path, _LOOK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

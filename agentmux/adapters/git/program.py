@@ -1,4 +1,4 @@
-"""Run git, and decode its output.
+"""Runs git, and decodes its output.
 
 Git runs in a process session of its own, without a shell or a terminal. Output bytes that are not
 UTF-8 become surrogates.

@@ -1,4 +1,4 @@
-"""Finds stashes that users made as our hints told them, and says how to restore them."""
+"""Finds stashes that users made by following our hints, and returns hints to restore them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pushes to the remotes of a repository, as the user's git is configured."""
+"""Pushes to the remotes that are configured in the user's repository."""
 
 from __future__ import annotations
 

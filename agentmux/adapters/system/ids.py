@@ -1,4 +1,4 @@
-"""Create unique ids."""
+"""Creates unique ids."""
 
 from __future__ import annotations
 

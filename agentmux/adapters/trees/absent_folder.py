@@ -1,4 +1,4 @@
-"""What git still has of a worktree whose folder is missing: deleted, moved or not mounted.
+"""The work that git still stores for a worktree whose folder was deleted, moved or not mounted.
 
 The index, HEAD, and the state of a rebase or merge are in the worktree's git directory, which is in
 the repository. It does not show whether the folder was deleted or is elsewhere. A folder that is

@@ -1,4 +1,4 @@
-"""Merges a session's commits into its base branch, wherever the branch is checked out, or nowhere.
+"""Merges a session's commits into its base branch, whether or not that is checked out.
 
 The merge is computed without a work tree (``git merge-tree``), so a conflict changes nothing. A
 work tree in which the base branch is checked out is then fast-forwarded.

@@ -127,7 +127,7 @@ _NESTED: Final = (Each, Renamed, Mapping)
 
 
 def fail(at: str, what: str, *hints: str) -> NoReturn:
-    """Raise a `ConfigError` with the message ``what`` for the place ``at`` (``file:line``)."""
+    """Raise a `ConfigError` whose message is ``what``, at the place ``at`` (``file:line``)."""
     raise ConfigError(f"{at}: {what}", hints=hints)
 
 
@@ -269,7 +269,7 @@ def _kind(node: Node) -> str:
 
 
 def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
-    """Raise a `ConfigError`: the value ``node`` of ``path`` must be ``wanted``."""
+    """Raise a `ConfigError` that says: the value at ``path`` must be ``wanted``, not ``node``."""
     description = _kind(node)
     if isinstance(node.value, str) and not _is_null(node):
         description = f"`{node.value[:40]}`"
@@ -277,7 +277,10 @@ def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
 
 
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
-    """Return a reader of a text that matches ``pattern`` whole; errors call it ``wanted``."""
+    """Return a reader that accepts text which the regular expression ``pattern`` matches whole.
+
+    Error messages call the expected value ``wanted``.
+    """
     whole = re.compile(pattern)
 
     @describe_as(lambda: {"type": "string", "pattern": f"^(?:{pattern})$"})
@@ -294,7 +297,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """Return a reader that accepts one of these words, and no other text."""
+    """Return a reader that accepts only these words."""
 
     @describe_as(lambda: {"type": "string", "enum": [str(value) for value in values]})
     def reader(node: Node, path: str) -> object:
@@ -333,7 +336,7 @@ def _requiring(schema: Schema, *keys: str) -> JsonSchema:
 
 @describe_as(lambda: {"type": "string"})
 def prose(node: Node, path: str) -> object:
-    """Read and return text of any number of lines."""
+    """Check that the node is text, of any number of lines, and return it."""
     return node.value if isinstance(node.value, str) else wrong(node, path, "text")
 
 
@@ -353,14 +356,14 @@ def require_places(node: Node, places: tuple[str, ...]) -> None:
 
 @describe_as(lambda: {"type": "boolean"})
 def flag(node: Node, path: str) -> object:
-    """Read ``true`` or ``false`` in exactly this spelling; return a bool."""
+    """Check that the node is ``true`` or ``false``, spelled exactly so; return a bool."""
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
         wrong(node, path, "`true` or `false`")
     return node.value == "true"
 
 
 def whole(least: int, most: int) -> Reader:
-    """Return a reader of a whole number from ``least`` to ``most``."""
+    """Return a reader that accepts an integer from ``least`` to ``most``."""
 
     @describe_as(lambda: {"type": "integer", "minimum": least, "maximum": most})
     def reader(node: Node, path: str) -> object:
@@ -406,7 +409,7 @@ WORDS: Final[JsonSchema] = {
 
 @describe_as(lambda: WORDS)
 def words(node: Node, path: str) -> object:
-    """Read a list of command-line words; return them as a tuple of texts, exactly as written."""
+    """Check that the node is a list of words; return a tuple of texts, exactly as written."""
     if not isinstance(node.value, list):
         wrong(node, path, 'a list of words such as ["--flag", "value"]')
     for item in node.value:
@@ -428,7 +431,7 @@ def pattern(node: Node, path: str) -> object:
 
 
 def pair(first: Reader, second: Reader) -> Reader:
-    """Return a reader of a list of exactly two values, read by ``first`` and ``second``."""
+    """Return a reader that accepts a list of two values, checked by ``first`` and ``second``."""
 
     def describe() -> JsonSchema:
         items = [described_schema(first), described_schema(second)]
@@ -444,7 +447,7 @@ def pair(first: Reader, second: Reader) -> Reader:
 
 
 def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], ...]]:
-    """Return a reader of a list of records, each of which must have the key ``unique``.
+    """Return a reader that accepts a list of records, each of which has the key ``unique``.
 
     No two records may have the same value of that key.
     """

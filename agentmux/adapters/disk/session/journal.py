@@ -83,7 +83,7 @@ class FileJournal:
         self.path = path
 
     def exists(self) -> bool:
-        """Return whether anything exists at the path, also a broken link."""
+        """Return whether anything exists at the path, including a broken link."""
         return os.path.lexists(self.path)
 
     def create(self, *lines: Mapping[str, Any]) -> int:

@@ -69,7 +69,7 @@ class FileSession(FileSignals):
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the artifacts, without files that an unfinished move in ``state`` will archive."""
+        """Read the artifacts, except files that an unfinished move in ``state`` will archive."""
         return read_artifacts(self._path, state)
 
     def digest(self, path: str) -> str:

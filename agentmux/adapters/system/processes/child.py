@@ -1,4 +1,4 @@
-"""Run a program to its end: without a terminal, in a group of its own, with bounded output.
+"""Runs a program to its end: without a terminal, in its own process group, with bounded output.
 
 Every program that AgentMux runs for its output or its effect is run here. So none of them can fill
 the memory, exceed its time limit, or continue after the work that it belongs to was ended.
