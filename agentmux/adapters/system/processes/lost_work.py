@@ -56,7 +56,7 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
     digest, _, rest = environment(pid).get(WORK, "").partition(":")
     count, _, label = rest.partition(":")
     owner, _, home = label.partition(":")
-    if owner != session or not _is_leader(pid) or not _is_same(home, folder):
+    if owner != session or not _is_leader(pid) or not can_be_folder(home, folder):
         return None
     try:
         words = kernel.argv(pid)
@@ -94,10 +94,17 @@ def _is_leader(pid: int) -> bool:
     return False
 
 
-def _is_same(home: str, folder: Path) -> bool:
-    """Whether both are the same directory. A missing ``home`` may have been moved to ``folder``."""
+def can_be_folder(recorded: str, folder: Path) -> bool:
+    """Whether a process that was started for the directory ``recorded`` belongs to ``folder``.
+
+    It does if both are the same directory, or if ``recorded`` is gone and so may have been moved to
+    ``folder``. It does not if ``recorded`` cannot be examined: it may be somebody else's.
+    """
+    place = recorded or "/nowhere"
     try:
-        return not Path(home).is_dir() or folder.samefile(home)
+        return folder.samefile(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return not os.path.lexists(place)
     except OSError:
         return False
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system.processes import processes
-from agentmux.adapters.system.processes.lost_work import end_work, lost_work
+from agentmux.adapters.system.processes.lost_work import can_be_folder, end_work, lost_work
 from agentmux.app.commands.resume.resume_consent import Survivors
 from agentmux.cli import render
 from agentmux.cli.ask.person import agrees
@@ -56,17 +56,9 @@ def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
         survivor: The agent; it has the id of one of the sessions.
         places: Id and directory of each session.
     """
-    if not Path(survivor.folder or "/nowhere").is_dir():
-        return True
-    return any(survivor.session == uuid and _same(survivor.folder, path) for uuid, path in places)
-
-
-def _same(folder: str, path: Path) -> bool:
-    """Whether both paths name the same directory; False if one of them cannot be read."""
-    try:
-        return path.samefile(folder)
-    except OSError:
-        return False
+    return any(
+        survivor.session == uuid and can_be_folder(survivor.folder, path) for uuid, path in places
+    )
 
 
 def describe_survivors(alive: Iterable[Survivor]) -> str:
