@@ -11,6 +11,8 @@ from tests.e2e.conftest import Project, Session
 from tests.web.conftest import Page
 from tests.web.test_pages import EVIL, field, no_markup, said
 
+pytestmark = pytest.mark.long
+
 
 def begin(page: Page, text: str, **fields: str) -> Any:
     """Send the form for a new session."""

@@ -19,6 +19,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session
 from tests.web.conftest import Page
 
+pytestmark = pytest.mark.long
+
 EVIL = "<script>alert(1)</script>"
 ASKING = {"roles": {"architect": {"dialog": "permission"}, "planner": {"plan": {"parts": 1}}}}
 

@@ -9,6 +9,8 @@ import pytest
 from agentmux.adapters.system.processes.child import Child
 from agentmux.adapters.system.python.import_path import put_own_first
 
+pytestmark = pytest.mark.long
+
 LIBRARIES = ("yaml", "click", "typer", "mcp", "textual", "starlette", "filelock", "watchfiles")
 BROKEN = {"half edited": "def half_edited(:\n", "it exits": "raise SystemExit(0)\n"}
 

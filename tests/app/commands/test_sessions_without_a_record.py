@@ -33,6 +33,8 @@ from tests.app.hand_made import CASES, recorded, write_files
 from tests.conftest import SCRATCH
 from tests.core.builders import event
 
+pytestmark = pytest.mark.long
+
 NAME: Final = "20250101-101500-made"
 PATH_LENGTH: Final = 60
 """Of the project's path: prompts contain it, and answers their sizes."""

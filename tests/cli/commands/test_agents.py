@@ -12,6 +12,8 @@ import pytest
 from agentmux.errors import ExitCode
 from tests.conftest import trust
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

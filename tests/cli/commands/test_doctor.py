@@ -17,6 +17,8 @@ from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.core.names import layout
 from agentmux.wiring import build
 
+pytestmark = pytest.mark.long
+
 Run = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
 
