@@ -14,6 +14,8 @@ from agentmux.core.names.words import git_commands
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session, older_git
 
+pytestmark = pytest.mark.long
+
 RARE = pytest.mark.rare("tests/adapters/trees has each case")
 
 WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}

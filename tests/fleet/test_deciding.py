@@ -21,6 +21,8 @@ from agentmux.fleet.queue.submission import submit
 from tests.e2e.conftest import Client
 from tests.fleet.conftest import FleetHost
 
+pytestmark = pytest.mark.long
+
 QUESTION = {"cycle": 2, "digest": "abc", "lines": ["a line"], "obstacle": ""}
 WAITING = {"status": FleetStatus.WAITING, "host": "h1", "session": "s", "question": QUESTION}
 

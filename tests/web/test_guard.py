@@ -6,6 +6,8 @@ from agentmux.web.guard import PageAddress, PageRequest, check_token, check_visi
 from tests.e2e.conftest import Project
 from tests.web.conftest import HOST, ORIGIN, Page
 
+pytestmark = pytest.mark.long
+
 PAGES = (
     *("/", "/start", "/sessions/x", "/sessions/x/screens", "/sessions/x/documents"),
     *("/sessions/x/diff", "/sessions/x/login/y", "/sessions/x/documents/login/a.md"),

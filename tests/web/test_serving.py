@@ -27,6 +27,8 @@ from tests.e2e.conftest import Project
 from tests.e2e.test_upgrade import Tool
 from tests.web.conftest import Serve, Server, descriptors
 
+pytestmark = pytest.mark.long
+
 
 class Browser:
     """A logged-in browser, on plain sockets."""
