@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tests.house.messages import ROOT, Message
+from tests.house.messages import Message
+from tests.house.sources import ROOT
 
 LOOKS: Final = frozenset({
     "agentmux --help",

@@ -11,12 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from agentmux.cli.command_table import GROUPS
-
-ROOT: Final = Path(__file__).parent.parent.parent
+from tests.house import sources
 
 HOLE: Final = "…"
 
@@ -99,10 +97,10 @@ class Message:
 def messages() -> tuple[Message, ...]:
     """Return every message of the program that names a command, by file and line."""
     found = []
-    for path in sorted((ROOT / "agentmux").rglob("*.py")):
-        name = path.relative_to(ROOT / "agentmux").as_posix()
+    for path, source in sources.texts():
+        name = path.removeprefix("agentmux/")
         if not name.startswith(PASSED_OVER):
-            found += list(messages_of(path.read_text(encoding="utf-8"), name))
+            found += list(messages_of(source, name))
     return tuple(found)
 
 
@@ -113,10 +111,9 @@ def texts() -> tuple[tuple[str, int, str], ...]:
 
 
 def _texts() -> Iterator[tuple[str, int, str]]:
-    for path in sorted((ROOT / "agentmux").rglob("*.py")):
-        name = path.relative_to(ROOT / "agentmux").as_posix()
+    for path, tree in sources.modules():
+        name = path.removeprefix("agentmux/")
         if not name.startswith(PASSED_OVER):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
             passed_over = set(_docstrings_and_parts(tree))
             for node in ast.walk(tree):
                 text = None if node in passed_over else _template(node)

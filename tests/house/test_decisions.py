@@ -6,7 +6,6 @@ program as it is now.
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -16,8 +15,8 @@ from agentmux.core.codec.frozen import fields
 from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.journal import events
 from agentmux.core.names.layout import SCHEMA_VERSION
+from tests.house.sources import ROOT
 
-ROOT: Final = Path(__file__).parent.parent.parent
 DECISIONS: Final = ROOT / "docs" / "decisions"
 
 _WORDS: Final = (

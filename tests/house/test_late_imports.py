@@ -6,11 +6,9 @@ allowed. Elsewhere a function imports only what is slow to load: the modules in 
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parent.parent.parent
-PACKAGE: Final = ROOT / "agentmux"
+from tests.house.sources import modules
 
 FREE: Final = ("__main__.py", "cli/", "desk/", "wiring/")
 """The modules that may import anything when it is needed."""
@@ -51,14 +49,13 @@ SLOW: Final = {
 """What a function may import elsewhere, and why it is not loaded with its module."""
 
 
-def _late_imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and the module of each import inside a function."""
-    module = ast.parse(path.read_text(encoding="utf-8"))
+def _late_imports(module: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each import inside a function."""
     for function in ast.walk(module):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.ImportFrom):
-                    yield node.lineno, f"{node.module}.{node.names[0].name}"
+                    yield from ((node.lineno, f"{node.module}.{each.name}") for each in node.names)
                 elif isinstance(node, ast.Import):
                     yield from ((node.lineno, each.name) for each in node.names)
 
@@ -68,10 +65,10 @@ def _is_slow(module: str) -> str | None:
 
 
 def _elsewhere() -> Iterator[tuple[str, str]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        place = path.relative_to(PACKAGE).as_posix()
+    for path, module in modules():
+        place = path.removeprefix("agentmux/")
         if not place.startswith(FREE):
-            yield from ((f"{place}:{line}", module) for line, module in _late_imports(path))
+            yield from ((f"{place}:{line}", name) for line, name in _late_imports(module))
 
 
 def test_a_function_imports_only_what_is_slow_to_load() -> None:

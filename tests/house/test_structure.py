@@ -3,12 +3,9 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parent.parent.parent
-PACKAGE: Final = ROOT / "agentmux"
+from tests.house.sources import PACKAGE, ROOT, modules
 
 FILES_MAX: Final = 14
 """The files of a folder, its ``__init__.py`` included."""
@@ -39,14 +36,9 @@ _VAGUE: Final = frozenset({"found", "made", "said"})
 """Names that do not say what a value is."""
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
-
-
 def test_a_class_name_stands_once() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for path, module in _modules():
+    for path, module in modules():
         for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(f"{path}:{node.lineno}")
@@ -63,7 +55,7 @@ def test_a_folder_fits_on_a_screen() -> None:
 
 def test_a_function_fits_on_a_screen() -> None:
     lengths = {}
-    for path, module in _modules():
+    for path, module in modules():
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 body = node.body[ast.get_docstring(node) is not None :] or node.body
@@ -76,7 +68,7 @@ def test_a_function_fits_on_a_screen() -> None:
 def test_functions_are_verbs() -> None:
     named_by_a_participle = [
         f"{path}:{node.lineno} {node.name}"
-        for path, module in _modules()
+        for path, module in modules()
         for node in ast.walk(module)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and _PARTICIPLE.fullmatch(node.name)
@@ -88,7 +80,7 @@ def test_functions_are_verbs() -> None:
 def test_a_variable_is_named_after_what_it_is() -> None:
     vague = {
         f"{path}:{node.lineno} {node.id}"
-        for path, module in _modules()
+        for path, module in modules()
         for function in ast.walk(module)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)

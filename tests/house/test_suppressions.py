@@ -8,11 +8,9 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
-ROOT: Final = Path(__file__).parent.parent.parent
-PACKAGE: Final = ROOT / "agentmux"
+from tests.house.sources import texts
 
 SUPPRESSIONS_MAX: Final = 65
 """What there is in the program now, rounded up: it may only be lowered."""
@@ -58,20 +56,15 @@ def _without_reason(source: str) -> Iterator[Suppression]:
         before = each.reason
 
 
-def _sources() -> Iterator[tuple[str, str]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-
-
 def test_there_are_few_suppressions() -> None:
-    places = [f"{path}:{each.line}" for path, text in _sources() for each in _suppressions(text)]
+    places = [f"{path}:{each.line}" for path, text in texts() for each in _suppressions(text)]
     assert 0 < len(places) <= SUPPRESSIONS_MAX, "\n".join(places)
 
 
 def test_each_suppression_has_a_reason_of_its_own() -> None:
     unexplained = [
         f"{path}:{each.line}: {each.text}"
-        for path, text in _sources()
+        for path, text in texts()
         for each in _without_reason(text)
     ]
     assert unexplained == []

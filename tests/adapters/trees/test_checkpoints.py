@@ -90,6 +90,20 @@ def dirty(project: Path) -> None:
     git(project, "add", "-N", "run.sh")
 
 
+def test_a_commit_needs_four_commands_of_git(project: Path, home: Path, tmp_path: Path) -> None:
+    log, program = tmp_path / "log", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    ours = checkpoints(project, home, environ={"PATH": path})
+    ours.take("the first one also asks where the repository is", limit_s=60)
+    log.unlink()
+    (project / "changed.txt").write_text("changed\n")
+    assert ours.take("another one", limit_s=60) is not None
+    assert len(log.read_text().splitlines()) == 4
+
+
 def test_everything_is_saved_and_nothing_of_the_user_changes(project: Path, home: Path) -> None:
     dirty(project)
     hook = project / ".git" / "hooks" / "post-index-change"
