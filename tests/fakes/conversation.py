@@ -16,11 +16,11 @@ class Conversation:
             is_there=is_there,
             has_agreed=has_agreed,
             note=self.lines.append,
-            agree=self._agree,
+            agree=self.answer,
             trust=lambda world, _: world,
         )
 
-    def _agree(self, question: str) -> None:
+    def answer(self, question: str) -> None:
         self.lines.append(question)
         if not self.agrees:
             raise DeclinedError

@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.merging import Merges
+from agentmux.core.names.words import git_commands
 from agentmux.overriding import override
 from agentmux.ports.git.merging import (
     BaseMovedError,
@@ -660,3 +661,17 @@ def test_a_kill_around_a_command_of_git_changes_nothing_in_the_end(
         if not died:
             break
     assert last > 3
+
+
+def test_only_what_was_put_aside_on_the_base_is_named(project: Path) -> None:
+    def put_aside(text: str) -> None:
+        (project / "README.md").write_text(text)
+        git(project, "stash", "push", "-qm", git_commands.FOR_MERGE)
+
+    put_aside("# On main\n")
+    leave_main(project)
+    put_aside("# Elsewhere\n")
+    git(project, "checkout", "-q", "main")
+    back, look = merges(project).ways_to_put_back("main")
+    assert back.endswith(f"git -C {project} stash pop --index stash@{{1}}")
+    assert look.endswith("stash@{1}")

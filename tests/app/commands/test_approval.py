@@ -13,6 +13,7 @@ from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, DeclinedError
+from agentmux.overriding import override
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
@@ -81,6 +82,18 @@ def test_another_digest_is_not_asked_about(project: Path) -> None:
     talk = Conversation(agrees=True)
     answer, recorded = approve(project, talk, ApprovalRequest(approval=Approved(digest="d")))
     assert (answer.result, recorded, talk.lines) == (Answer.IGNORED, [], [])
+
+
+def test_a_result_that_changes_while_the_question_is_open_is_not_approved(project: Path) -> None:
+    class Slow(Conversation):
+        @override
+        def answer(self, question: str) -> None:
+            super().answer(question)
+            (project / "agent.py").write_text("changed meanwhile\n")
+
+    answer, recorded = approve(project, Slow(agrees=True), ApprovalRequest(approval=Approved()))
+    assert (answer.result, recorded) == (Answer.IGNORED, [])
+    assert "the result is not what was shown" in answer.reason
 
 
 def test_only_who_is_asked_sees_what_the_commit_leaves_out(project: Path) -> None:

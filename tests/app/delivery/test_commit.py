@@ -11,6 +11,7 @@ import pytest
 from agentmux.adapters.git.repository import Git
 from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.delivery.steps.commit import commit, find_head_error, reason
+from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
@@ -86,6 +87,17 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     assert find_head_error(world, state) is None
     kept = f"kept-{theirs[:12]}{taken}"
     assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)") == f"{kept}\n"
+
+
+def test_a_commit_that_a_branch_keeps_needs_no_other(project: Path, world: World) -> None:
+    git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
+    theirs = git(project, "rev-parse", "HEAD").strip()
+    name = f"kept-{theirs[:12]}"
+    assert keep_as(world, theirs) == name
+    git(project, "branch", "-q", name, "HEAD~")
+    assert keep_as(world, theirs) == f"{name}-2"
+    git(project, "branch", "-q", "-f", name, theirs)
+    assert keep_as(world, theirs) == ""
 
 
 def follow(world: World, state: SessionState, hint: int = -2) -> None:
