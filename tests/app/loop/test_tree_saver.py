@@ -5,9 +5,10 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from agentmux.errors import ExitCode
 from agentmux.ports.git.checkpoints import SavedTree
 from agentmux.ports.git.repository import GitError
 from tests.app.driver import SimPane, Studio, git, make_project
+from tests.conftest import WaitUntil
 from tests.fakes.hanging_git import hanging_git
 
 
@@ -47,8 +49,43 @@ def facts(studio: Studio) -> list[CheckpointTaken]:
     return [e.fact for e, _ in studio.events() if isinstance(e.fact, CheckpointTaken)]
 
 
+def before_each_checkpoint(studio: Studio, call: Callable[[str], object]) -> None:
+    """Call ``call`` with the message of each checkpoint, in the checkpoint's thread, before it."""
+    store_of = studio.world.git.checkpoints
+
+    def checkpoints(*args: Any) -> Any:
+        store: Any = store_of(*args)
+        take = store.take
+
+        def called_first(message: str, *, limit_s: float) -> SavedTree | None:
+            call(message)
+            saved: SavedTree | None = take(message, limit_s=limit_s)
+            return saved
+
+        store.take = called_first
+        return store
+
+    studio.world = replace(studio.world, git=replace(studio.world.git, checkpoints=checkpoints))
+
+
+def hold_agents_until(studio: Studio, condition: Callable[[SimPane], bool]) -> None:
+    """Let each agent begin only when ``condition`` is true for its pane."""
+    begin = studio.terminal.begin
+
+    def begin_when_true(pane: SimPane) -> None:
+        if condition(pane):
+            begin(pane)
+        else:
+            asyncio.get_running_loop().call_later(0.02, begin_when_true, pane)
+
+    studio.terminal.begin = begin_when_true
+
+
 @pytest.mark.parametrize(("worktree", "short"), [(True, False)])
 def test_one_checkpoint_for_each_phase_and_sub_plan(studio: Studio) -> None:
+    begun: list[str] = []
+    before_each_checkpoint(studio, begun.append)
+    hold_agents_until(studio, lambda pane: len(facts(studio)) == len(begun))
     assert studio.drive("start", deadline_s=30) is ExitCode.OK
     made = facts(studio)
     assert [each.number for each in made] == list(range(1, len(made) + 1))
@@ -70,6 +107,30 @@ def test_one_checkpoint_for_each_phase_and_sub_plan(studio: Studio) -> None:
     assert both == "PART = 2\nCYCLE = 1\n"
     assert implemented.head == git(studio.project, "rev-parse", "HEAD").strip()
     assert [each.commit for each in studio.state().tree_checkpoints] == [e.commit for e in made]
+
+
+@pytest.mark.parametrize(("worktree", "short"), [(True, False)])
+def test_a_checkpoint_that_is_due_while_another_runs_follows_it(
+    studio: Studio, wait_until: WaitUntil
+) -> None:
+    def is_saved(phase: str) -> bool:
+        return phase in [each.phase for each in facts(studio)]
+
+    begun: list[str] = []
+
+    def wait_for_both(message: str) -> None:
+        begun.append(message)
+        if "(subplan)" in message:
+            wait_until(lambda: studio.state().completed_subplans == (1, 2))
+
+    before_each_checkpoint(studio, wait_for_both)
+    hold_agents_until(studio, lambda pane: "coder" not in pane.seat or is_saved("planning"))
+    hold_agents_until(studio, lambda pane: pane.seat != "coder-2" or "(subplan)" in begun[-1])
+    hold_agents_until(studio, lambda pane: "review" not in pane.seat or is_saved("implementing"))
+    assert studio.drive("start", deadline_s=30) is ExitCode.OK
+    saved = [(each.because, each.phase, each.subplans) for each in facts(studio)]
+    assert ("subplan", "implementing", (1,)) in saved
+    assert ("phase", "implementing", (1, 2)) in saved
 
 
 def test_the_setting_turns_it_off(studio: Studio) -> None:

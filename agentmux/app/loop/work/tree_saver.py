@@ -50,29 +50,30 @@ class TreeSaver:
         self._work = WorkGroup(session.work_label)
         self._seen = position(session.state)
         self._running: asyncio.Task[None] | None = None
-        self._began_s = 0.0
+        self._due: tuple[str, Position] | None = None
+        self._due_s = 0.0
         self._problem = ""
 
     def save_if_due(self) -> None:
         """Start to save the work tree if a phase has ended or a sub-plan was handed in.
 
-        Call this in the loop, after each change of the state.
+        While a checkpoint is running, the newest one that is due waits for its end. Call this in
+        the loop, after each change of the state.
         """
         before, self._seen = self._seen, position(self._session.state)
         because = reason_to_save(before, self._seen)
-        if not because or not self._is_on or self._is_busy():
-            return
-        self._begin(because, replace(before, subplans=self._seen.subplans))
+        if because and self._is_on:
+            self._begin(because, replace(before, subplans=self._seen.subplans))
 
     async def before_next(self) -> None:
-        """Wait for a running checkpoint; call this before the next agent is started.
+        """Wait for running checkpoints; call this before the next agent is started.
 
-        Waits until `PATIENCE_S` seconds after the checkpoint began, not longer. Does not wait for a
+        Waits until `PATIENCE_S` seconds after the last one was due, not longer. Does not wait for a
         session in the checkout, because no rewind restores files there.
         """
         if not self._session.state.worktree:
             return
-        left_s = self._began_s + PATIENCE_S - asyncio.get_running_loop().time()
+        left_s = self._due_s + PATIENCE_S - asyncio.get_running_loop().time()
         if self._is_busy() and left_s > 0:
             await self._wait(left_s)
 
@@ -93,12 +94,19 @@ class TreeSaver:
         return self._running is not None and not self._running.done()
 
     def _begin(self, because: str, at: Position) -> None:
-        self._began_s = asyncio.get_running_loop().time()
-        self._running = asyncio.create_task(self._take(because, at))
+        self._due = (because, at)
+        self._due_s = asyncio.get_running_loop().time()
+        if not self._is_busy():
+            self._running = asyncio.create_task(self._take_due())
 
     async def _wait(self, limit_s: float) -> None:
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=limit_s)
+
+    async def _take_due(self) -> None:
+        while self._due is not None:
+            (because, at), self._due = self._due, None
+            await self._take(because, at)
 
     async def _take(self, because: str, at: Position) -> None:
         try:
