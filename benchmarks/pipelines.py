@@ -58,7 +58,7 @@ def _transitions(
     trace: Sequence[Fields], journal: Iterator[Fields]
 ) -> Iterator[tuple[float, float]]:
     """Yield the seconds to the next agent's prompt: from the end of work, and from its event."""
-    signals = [_unix_s(each["at"]) for each in journal if each["event"].startswith("submit_")]
+    signals = [unix_s(each["at"]) for each in journal if each["event"].startswith("submit_")]
     signals += [0.0]
     done_s = 0.0
     for line in trace:
@@ -71,7 +71,8 @@ def _transitions(
             done_s = 0.0
 
 
-def _unix_s(stamp: str) -> float:
+def unix_s(stamp: str) -> float:
+    """Return a time of a journal or a state in seconds of Unix time."""
     return datetime.fromisoformat(stamp).timestamp()
 
 
@@ -142,7 +143,7 @@ def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
             begun_s = time.time()
             session = sandbox.start("add a greeting", "--name", f"run-{number}")
             wait_until(lambda: sandbox.phase(session) == "done", "the pipeline is done")  # noqa: B023 (called at once)
-            ended_s = _unix_s(json.loads((session / "state.json").read_text())["updated_at"])
+            ended_s = unix_s(json.loads((session / "state.json").read_text())["updated_at"])
             found.append(ended_s - begun_s - _thinking_s(sandbox.trace()))
             wait_until(lambda: not sandbox.processes(), "the session is closed")
             bare.append(sandbox.time(PASS))
@@ -165,8 +166,8 @@ def quick_overhead(*, quick: bool) -> Iterator[Row]:
             begun_s = time.time()
             name = f"run-{number}"
             session = sandbox.start("fix the typo", "--quick", "--name", name)
-            wait_until(lambda: _is_summed_up(session), "the summary is handed in")  # noqa: B023 (called at once)
-            ended_s = _unix_s(json.loads((session / "state.json").read_text())["updated_at"])
+            wait_until(lambda: is_summed_up(session), "the summary is handed in")  # noqa: B023 (called at once)
+            ended_s = unix_s(json.loads((session / "state.json").read_text())["updated_at"])
             found.append(ended_s - begun_s - _thinking_s(sandbox.trace()))
             sandbox.run(AGENTMUX, "approve", session.name, "--yes")
             wait_until(lambda: not sandbox.processes(), "the session is closed")
@@ -175,7 +176,8 @@ def quick_overhead(*, quick: bool) -> Iterator[Row]:
     yield Row(name="start --quick to decision", value=p50(found), unit="s", limit=1.5, note=note)
 
 
-def _is_summed_up(session: Path) -> bool:
+def is_summed_up(session: Path) -> bool:
+    """Whether the session's summary is handed in, so that it waits for a decision."""
     return bool(json.loads((session / "state.json").read_text()).get("summary_submitted"))
 
 

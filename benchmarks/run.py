@@ -18,6 +18,7 @@ import agentmux
 from benchmarks import (
     checkpoints,
     commands,
+    cost,
     desk,
     fleet,
     fleet_load,
@@ -43,6 +44,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "resume": pipelines.resume_to_prompts,
     "pipeline": pipelines.pipeline_overhead,
     "quick": pipelines.quick_overhead,
+    "cost": cost.cost,
     "checkpoint": checkpoints.checkpoint,
     "desk": desk.desk,
     "fleet-load": fleet_load.fleet_load,

@@ -15,6 +15,7 @@ from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.look.pipelines import usable_pipelines
 from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.configuration.frozen_files import frozen_text, require_frozen
+from agentmux.app.session.configuration.pipeline_choice import choose_pipeline, describe_cost
 from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults
 from agentmux.core.definitions.definition import WHOLE, definition_fields
@@ -167,3 +168,23 @@ def test_a_person_can_choose_each_pipeline_that_a_start_takes(studio: Studio) ->
     for name, _ in others:
         if name != "review":  # it needs something to look at
             assert plan_start(world, request(pipeline=name), {}).pipeline.definition.name == name
+
+
+def test_the_cost_counts_the_prompts_of_a_pipeline_of_the_users_own(studio: Studio) -> None:
+    own = studio.world.project / ".agentmux/pipelines"
+    own.mkdir(parents=True)
+    (own / "long.md").write_text("Do it well. " * 4000)
+    (own / "alone.yaml").write_text(
+        "version: 1\nname: alone\nresult: commit\nphases:\n"
+        "- {phase: implementing, kind: work, roles: [coder], prompt: long.md}\n"
+        "- {phase: completing, kind: complete, roles: [coder], prompt: summary}\n"
+    )
+    world = studio.world.consent.preview()
+    assert (
+        describe_cost(world, choose_pipeline(world, "alone"))
+        == "2 agents or more, 57 kB of prompts"
+    )
+    assert (
+        describe_cost(world, choose_pipeline(world, "quick"))
+        == "3 agents or more, 17 kB of prompts"
+    )

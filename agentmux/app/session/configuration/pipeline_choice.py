@@ -27,6 +27,7 @@ from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.checks.setup import recorded_steps
 from agentmux.core.pipeline.checks.verify_commands import recorded_commands
 from agentmux.core.pipeline.registry import pipeline_of, running
+from agentmux.core.prompts import cost
 from agentmux.core.prompts.prompt import MAY_ASK
 from agentmux.core.prompts.variables import VARIABLES
 from agentmux.errors import ConfigError, DataError, UsageError
@@ -80,6 +81,23 @@ class ChosenPipeline:
     files: Mapping[str, str]
     texts: Mapping[str, str]
     verify: tuple[Json, ...] = ()
+
+    def own_text(self, name: str) -> str | None:
+        """Return the text of a prompt or schema of the pipeline's own; None if it is built in."""
+        return self.texts[layout.frozen(self.files[name])] if name in self.files else None
+
+
+def describe_cost(world: World, chosen: ChosenPipeline, *, product_manager: bool = False) -> str:
+    """Return what a session with this pipeline costs at least, in words.
+
+    They are, for example, ``5 agents or more, 33 kB of prompts``.
+    """
+
+    def template(name: str) -> str:
+        own, built_in = chosen.own_text(name), world.texts.templates.template
+        return built_in(name) if own is None else f"{own}\n\n{built_in('ending')}"
+
+    return cost.describe_cost(chosen.definition, template, product_manager=product_manager)
 
 
 def choose_pipeline(world: World, name: str) -> ChosenPipeline:
