@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
 from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.colours import CODES, paint_text, shows_colours
+from agentmux.core.terminal.text.folding import fold
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -44,11 +45,11 @@ def _locate(text: str) -> str:
 
 
 def out(text: str, *, verbatim: bool = False) -> None:
-    """Write text to stdout, followed by a newline.
+    """Write text to stdout, followed by a newline; on a terminal, long lines are folded (`fold`).
 
     Args:
         text: One or more lines.
-        verbatim: Whether commands in the text stay unchanged, because it is no message of ours; see
+        verbatim: Whether the text stays unchanged, because it is no message of ours; see
             `locate_commands`.
 
     Raises:
@@ -56,7 +57,9 @@ def out(text: str, *, verbatim: bool = False) -> None:
         BrokenPipeError: The reader of stdout has closed the pipe.
     """
     with _answering():
-        sys.stdout.write(f"{printable(text if verbatim else _locate(text))}\n")
+        sys.stdout.write(
+            f"{printable(text) if verbatim else _fold_lines(_locate(text), sys.stdout)}\n"
+        )
 
 
 def screen(rows: Iterable[str]) -> None:
@@ -105,7 +108,15 @@ def note(text: str) -> None:
 
 def _write_note(line: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"{printable(line)}\n")
+        sys.stderr.write(f"{_fold_lines(line, sys.stderr)}\n")
+
+
+def _fold_lines(text: str, stream: TextIO) -> str:
+    """Return a printable text, with long lines folded if it goes to a terminal."""
+    shown, cols = printable(text), columns(stream)
+    if cols is None or len(shown) <= cols:
+        return shown
+    return "\n".join(each for line in shown.split("\n") for each in fold(line, cols))
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
@@ -205,9 +216,13 @@ def table(
     ]
 
 
-def columns() -> int | None:
-    """Return the width of the terminal at stdout; None if stdout is not a terminal."""
+def columns(stream: TextIO | None = None) -> int | None:
+    """Return the width of the terminal at a stream; None if it is not at a terminal.
+
+    Args:
+        stream: The stream; None stands for stdout.
+    """
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or None
-    except OSError:
+        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
+    except (OSError, ValueError):
         return None

@@ -25,6 +25,10 @@ _GIT: Final = (
 )
 _GIT_COMMAND: Final = re.compile(rf"{_BEFORE}git (?={_GIT}\b)")
 _OUR_COMMAND: Final = re.compile(rf"{_BEFORE}agentmux (?=([a-z][a-z-]*)\b)")
+COMMAND: Final = re.compile(
+    rf"{_BEFORE}(?=agentmux (?:--project |[a-z][a-z-]*\b)|git (?:-C |(?:{_GIT})\b))"
+)
+"""Matches what precedes any command in a message, so that the command begins where it ends."""
 
 ANYWHERE: Final = frozenset({"completion", "demo", "fleet", "help", "version"})
 """Our commands that do not need a project, or have an option of their own for it."""
