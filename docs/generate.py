@@ -282,7 +282,9 @@ _MONITOR: Final = """\
 
 The monitor is the pane at the left of a session's tmux window, or the whole window while no agent
 works. It shows the phases and the time in each, the seats with agent, model, status and the last
-line of the screen, what waits for you, and what happened.
+line of the screen, what waits for you, and what happened; last, if there is room, the session's
+name, branch and worktree. Beside a pane it has 30 columns, 44 in a window of 110, and 64 in one of
+160.
 
 ![A session's window: at the left the monitor, with the phases, two coders and the messages; at the
 right the screens of the two coders](../pictures/monitor-work.svg)

@@ -78,7 +78,8 @@ class _Rank(IntEnum):
     MESSAGE = 10
     WHY = 11
     SPACE = 12
-    OLDER = 13
+    PLACE = 13
+    OLDER = 14
 
 
 _Ranked = tuple[int, MonitorLine]
@@ -113,6 +114,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         _list_failures(picture, cols) if ended else _turns(picture, cols),
         _problem(picture, cols),
         _messages(picture, rows, cols),
+        _place(picture, cols),
     )
     return _fit(_join_sections(sections), list(_bottom(picture, cols, ended=ended)), rows)
 
@@ -192,10 +194,6 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
     feature = (_Rank.FEATURE, _Rank.HEADING)
     yield from _text(state.subject, cols, SegmentStyle.HEADER, ranks=feature, lines=2)
     heading = (_Rank.HEADING, _Rank.WHY)
-    yield from _text(_name(state), cols, SegmentStyle.DIM, ranks=heading, lines=2)
-    if state.worktree:
-        place = f"{state.branch} in {state.worktree}" if state.branch else f"in {state.worktree}"
-        yield from _text(place, cols, SegmentStyle.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
     if state.cycle > 1:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
     if state.interruption is not None and state.phase != Phase.FAILED:
@@ -212,6 +210,24 @@ def _name(state: SessionState) -> str:
 def _choose_name(picture: Picture) -> str:
     """Return the name of the session for commands to type."""
     return picture.name or _name(picture.state)
+
+
+def _fit_command(command: str, picture: Picture, cols: int) -> str:
+    """Return a command for this session; without the name if that would be broken.
+
+    Such a command asks which session is meant.
+    """
+    fits = width(command) + 2 <= cols
+    return command if fits else command.replace(f" {_choose_name(picture)}", "", 1)
+
+
+def _place(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    """Yield the session's name, branch and worktree, which are left out before all else."""
+    state = picture.state
+    branch = state.branch if state.worktree else None  # of the checkout, a person knows it
+    for place in filter(None, (_name(state), branch, state.worktree)):
+        if width(place) <= cols:
+            yield _Rank.PLACE, (Segment(clean(place), SegmentStyle.DIM),)
 
 
 # -- the phases ----------------------------------------------------------------------------------
@@ -401,7 +417,7 @@ _UNSENT: Final = f"{_GO}; t types the prompt now, whatever its screen shows"
 
 
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    turns = [*_failure(picture), *_decision(picture.state), *_askers(picture)]
+    turns = [*_failure(picture, cols), *_decision(picture.state), *_askers(picture)]
     if turns or picture.question or picture.note or picture.draft is not None:
         yield _heading("Your turn", cols)
     if picture.draft is not None:
@@ -423,7 +439,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 def _list_failures(picture: Picture, cols: int) -> Iterator[_Ranked]:
     """Yield the lines about failures, without keys, which no longer work."""
-    for what, *_ in _failure(picture):
+    for what, *_ in _failure(picture, cols):
         first = (_Rank.TURN, _Rank.MORE)
         yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
 
@@ -443,7 +459,7 @@ def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
     yield from _text(picture.begins, cols, SegmentStyle.DIM, ranks=more, lines=2, indent="  ")
 
 
-def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
+def _failure(picture: Picture, cols: int) -> Iterator[tuple[str, ...]]:
     state, session = picture.state, _choose_name(picture)
     if state.phase != Phase.FAILED:
         return
@@ -453,9 +469,10 @@ def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
     again = ("press r to start it again",) if seat in restartable(state) else ()
     mended = seat == SETUP
     mend = ("if git.setup is wrong, mend it in the configuration",) * mended
-    end = f"agentmux resume {session}{' --repin' * mended}"
     way = "or, in a shell:" if again else "in a shell:"
-    yield what, *again, *mend, way, f"agentmux stop {session}", end
+    stop = _fit_command(f"agentmux stop {session}", picture, cols)
+    end = f"agentmux resume {session}{' --repin' * mended}"
+    yield what, *again, *mend, way, stop, _fit_command(end, picture, cols)
 
 
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
@@ -482,13 +499,11 @@ def _askers_of(picture: Picture) -> frozenset[str]:
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
-    session = _choose_name(picture)
     for name in picture.state.seats:
         status = _status(name, picture)
         turn = _turn(status)
         if turn is not None:
-            hints = (turn[1].format(session=session, seat=name),) if turn[1] else ()
-            yield (f"{name} {turn[0]}{_more(status)}", *hints)
+            yield (f"{name} {turn[0]}{_more(status)}", turn[1])
 
 
 def _turn(status: SeatStatus) -> tuple[str, str] | None:
@@ -538,7 +553,8 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         yield from _text(
             f"the orchestrator has ended{way}", cols, SegmentStyle.ATTENTION, ranks=ranks
         )
-        again = f"agentmux resume --reattach {_choose_name(picture)}"
+        reattach = f"agentmux resume --reattach {_choose_name(picture)}"
+        again = _fit_command(reattach, picture, cols)
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
         is_done = picture.state.phase == Phase.DONE

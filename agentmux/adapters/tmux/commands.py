@@ -42,7 +42,13 @@ MONITOR_COLUMNS: Final = 44
 NARROW_COLUMNS: Final = 30
 """The width of the monitor, in columns, in a window with fewer than 110 columns."""
 
-_MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
+WIDE_COLUMNS: Final = 64
+"""The width of the monitor, in columns, in a window with 160 or more columns."""
+
+_MONITOR_WIDTH: Final = (
+    f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},"
+    f"#{{?#{{e|<|:#{{window_width}},160}},{MONITOR_COLUMNS},{WIDE_COLUMNS}}}}}"
+)
 
 SEAT: Final = "@agentmux_seat"
 LAUNCH: Final = "@agentmux_launch"
