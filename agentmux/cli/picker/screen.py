@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system import terminal
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, live
+from agentmux.app.session.search.lookup import (
+    Liveness,
+    SessionEntry,
+    live,
+    sessions_dir,
+    short_names,
+)
 from agentmux.app.session.search.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
@@ -119,8 +125,10 @@ def pick(
         KeyboardInterrupt: The person pressed Ctrl-C.
     """
     by_name = {entry.name: entry for entry in entries}
+    short = short_names(world.folders.names(sessions_dir(world.project)))
     known = {
         entry.name: KnownSession(
+            name=short.get(entry.name, entry.name),
             phase=entry.phase or "unreadable",
             updated=entry.updated,
             title=entry.title,

@@ -14,7 +14,7 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age
-from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, width, wrap
+from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, cut_apart, width, wrap
 from agentmux.core.terminal.text.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _MARK_COLS: Final = 12
 _NEW: Final = which_conversation("fresh")
 _WIDE: Final = 100
 _LABEL_COLS: Final = 18
+_TITLE_COLS: Final = 14
+"""The fewest columns in which the list shows the beginning of a title beside a name."""
 
 
 class Look(Enum):
@@ -60,6 +62,7 @@ class KnownSession:
     """The facts about a session that are known before it is examined.
 
     Attributes:
+        name: The short name of the session.
         phase: The phase in the session's state.
         updated: When the state was last changed.
         title: The first line of the feature; may be empty.
@@ -67,6 +70,7 @@ class KnownSession:
             checkout.
     """
 
+    name: str
     phase: str
     updated: datetime
     title: str
@@ -118,7 +122,11 @@ def draw(scene: PickerScene, cols: int, rows: int) -> tuple[PickerLine, ...]:
     room = rows - listed - 3
     middle: list[PickerLine] = []
     if room > 0:
-        middle = [_rule(scene.picker.at, cols), *_detail(scene, cols, room)[:room]]
+        at = scene.known.get(scene.picker.at)
+        middle = [
+            _rule(at.name if at is not None else "", cols),
+            *_detail(scene, cols, room)[:room],
+        ]
         middle += [PickerLine("")] * (room + 1 - len(middle))
     lines = [_header(scene.picker, cols), *_list(scene, cols, listed), *middle]
     lines += [PickerLine("")] * (rows - 1 - len(lines))
@@ -170,26 +178,46 @@ def _list(scene: PickerScene, cols: int, size: int) -> list[PickerLine]:
     choices = _window(scene.picker, size)
     if not choices:
         return [PickerLine(cut("  no session matches", cols), Look.DIM)]
-    return [_row(scene, each, cols) for each in choices]
+    phases = [_phase_of(scene, each.name) for each in choices] if cols >= _ROOMY else [""]
+    phase_cols = min(max(map(width, phases)), _PHASE_COLS)
+    ends = [_right(scene, each, cols, phase_cols) for each in choices]
+    room = cols - width(ends[0]) - 3
+    names = cut_apart([scene.known[each.name].name for each in choices], room)
+    called = max(map(width, names))
+    return [
+        _row(scene, each, fill(name, called), end, cols)
+        for each, name, end in zip(choices, names, ends, strict=True)
+    ]
 
 
-def _row(scene: PickerScene, choice: Choice, cols: int) -> PickerLine:
+def _row(scene: PickerScene, choice: Choice, called: str, right: str, cols: int) -> PickerLine:
+    selected = choice.name == scene.picker.at
+    left = f"{'>' if selected else ' '} {called}"
+    title = clean(scene.known[choice.name].title)
+    if cols - width(left) - width(right) - 3 >= _TITLE_COLS:
+        left += f"  {title}"
+    return PickerLine(
+        _spread(left, right, cols),
+        Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN,
+    )
+
+
+def _phase_of(scene: PickerScene, name: str) -> str:
+    outlook = scene.outlooks.get(name)
+    return (outlook.phase if outlook is not None else None) or scene.known[name].phase
+
+
+def _right(scene: PickerScene, choice: Choice, cols: int, phase_cols: int) -> str:
+    """Return the right part of a session's line: its phase, its mark and its age."""
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
-    phase = (outlook.phase if outlook is not None else None) or known.phase
     row = scene.rows.get(choice.name)
     wide = cols >= _WIDE
     wants = _wants(row, wide=wide) if row is not None else ""
     mark = wants or _mark(outlook, fresh=scene.picker.fresh)
     right = fill(mark, _LABEL_COLS if wide else _MARK_COLS)
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
-    if cols >= _ROOMY:
-        right = f"{fill(phase, _PHASE_COLS)} {right}"
-    selected = choice.name == scene.picker.at
-    text = _spread(f"{'>' if selected else ' '} {choice.name}", right, cols)
-    return PickerLine(
-        text, Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN
-    )
+    return f"{fill(_phase_of(scene, choice.name), phase_cols)} {right}" if phase_cols else right
 
 
 def _wants(row: SessionRow, *, wide: bool) -> str:
@@ -262,12 +290,13 @@ def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
     if not name:
         return []
     known, outlook = scene.known[name], scene.outlooks.get(name)
-    title = [PickerLine(cut(each, cols)) for each in (known.title, known.place) if each]
+    title = [PickerLine(each) for each in wrap(clean(known.title), cols, 2) if each]
     if outlook is None:
         return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), Look.DIM)]
     lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
-    lines += [PickerLine(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
+    lines += [PickerLine(each) for each in wrap(_warning(outlook), cols, 2) if each]
+    lines += [PickerLine(cut(known.place, cols), Look.DIM)] if known.place else []
     if outlook.phase is None:
         return lines
     return [*lines, *_screen(scene, outlook.screens, cols, room - len(lines))]
@@ -279,13 +308,17 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     for line in wrap(clean(f"not now: {outlook.refused}"), cols, 2):
         yield PickerLine(line, Look.BOLD)
     for hint in outlook.hints[:1]:
-        yield PickerLine(cut(f"  {hint}", cols))
+        yield from (PickerLine(f"  {each}") for each in wrap(clean(hint), cols - 2, 2))
+
+
+def _warning(outlook: Outlook) -> str:
+    return clean(f"! {outlook.warnings[0]}") if outlook.warnings else ""
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     """Yield a line with the command that starts an orchestrator, if a live session has none."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
-        yield PickerLine(cut(f"  {hint}", cols))
+        yield from (PickerLine(f"  {each}") for each in wrap(clean(hint), cols - 2, 2))
 
 
 def _phase(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
@@ -298,13 +331,16 @@ def _seats(
     seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool
 ) -> Iterable[PickerLine]:
     shown = seats if len(seats) <= most else seats[: most - 1]
-    names = max((width(each.seat) for each in shown), default=0)
+    names = min(max((width(each.seat) for each in shown), default=0), cols // 3)
     for each in shown:
         how = _how(each, fresh=fresh)
         reason = "you chose a fresh start" if fresh and each.is_native else each.reason
         about = f"{each.agent}: {how_it_comes_back(how, reason)}"
         mark = NATIVE_MARK if how == "native" else " "
-        yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {about}", cols))
+        head = f"{mark} {fill(each.seat, names)}  "
+        for line in wrap(clean(about), max(cols - width(head), 1), 2, indent=""):
+            yield PickerLine(cut(f"{head}{line}", cols))
+            head = " " * width(head)
     if len(shown) < len(seats):
         yield PickerLine(cut(f"  and {len(seats) - len(shown)} more seats", cols))
 

@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.text.text_width import ONE_CELL, cut
+from agentmux.core.terminal.text.text_width import ONE_CELL, cut, cut_apart, width
 
 
 def test_the_blocks_that_are_measured_without_the_library_are_as_it_says() -> None:
@@ -41,3 +43,14 @@ def test_our_own_signs_and_latin_letters_do_not_load_the_library() -> None:
 )
 def test_prose_is_cut_after_a_word(cols: int, kept: str) -> None:
     assert cut("new conversation, started 2 times today", cols) == kept
+
+
+def test_texts_that_would_look_the_same_are_cut_in_their_middle() -> None:
+    texts = ("name both lines", "name both files", "add login", "add login")
+    assert cut_apart(texts, 9) == ("name…ines", "name…iles", "add login", "add login")
+    assert cut_apart(("name both lines", "add a login"), 9) == ("name bot…", "add a lo…")
+
+
+@given(st.lists(st.text(alphabet="ab 四", max_size=30), max_size=4), st.integers(1, 20))
+def test_each_of_them_fits(texts: list[str], cols: int) -> None:
+    assert all(width(each) <= cols for each in cut_apart(texts, cols))

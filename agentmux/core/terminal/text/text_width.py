@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -95,6 +95,24 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
     if words and 4 * width(words, cells=cells) >= 3 * cols:
         return f"{words.rstrip()} {ELLIPSIS}"
     return _head(text, cols - 1, cells) + ELLIPSIS[: max(cols, 0)]
+
+
+def cut_apart(texts: Sequence[str], cols: int) -> tuple[str, ...]:
+    """Return clean texts (see `clean`), each cut to ``cols`` cells, as `cut` does.
+
+    Those that would then look the same are cut in their middle instead, so that they keep the ends
+    in which they differ.
+    """
+    shown = [cut(each, cols) for each in texts]
+    return tuple(
+        one if one == text or shown.count(one) == 1 else _without_middle(text, cols)
+        for text, one in zip(texts, shown, strict=True)
+    )
+
+
+def _without_middle(text: str, cols: int) -> str:
+    end = _head(text[::-1], cols // 2, library_width)[::-1]
+    return f"{_head(text, cols - 1 - width(end), library_width)}{ELLIPSIS}{end}"
 
 
 def _head(text: str, cols: int, cells: Cells) -> str:
