@@ -129,7 +129,7 @@ def picked(row: SessionRow, sought: str, cols: int = 100) -> str:
     picker = tell(begin([Choice(name=NAME, words="add-auth")]), {NAME: row.label})
     for key in f"/{sought}":
         picker = press(picker, key)
-    known = KnownSession(phase=row.phase, updated=NOW - timedelta(minutes=5), title="")
+    known = KnownSession(name=NAME, phase=row.phase, updated=NOW - timedelta(minutes=5), title="")
     scene = PickerScene(picker=picker, known={NAME: known}, outlooks={}, now=NOW, rows={NAME: row})
     return next((line.text for line in draw(scene, cols, 24)[1:2] if NAME in line.text), "")
 
@@ -195,13 +195,13 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     phase = "" if row.phase == row.label else f"{row.phase} "
     assert f"{view.group.value} 1 Log people in {row.label} {phase}5m ago" in text
 
-    empty = dict.fromkeys(("phases", "questions", "told", "restarted"), ())
+    empty = dict.fromkeys(("phases", "questions", "failures", "told", "restarted", "delivered"), ())
     entry = SimpleNamespace(title="Log people in", is_done=status == "done", problem=None)
     place_of = f"{where(view)}, " if view.phase != view.status else ""
     text = on_page(
         "overview.html",
         **empty,
-        **dict.fromkeys(("decision", "summary", "changes"), ""),
+        **dict.fromkeys(("decision", "summary", "changes", "plan", "worked"), ""),
         tab="overview",
         place=place,
         entry=entry,

@@ -1,0 +1,175 @@
+"""Every screen of every face, in each case and size: what a person needs is there, and whole."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import pytest
+
+from agentmux.app.views.session.plan_lines import resume_plan
+from agentmux.cli.picker.view import KnownSession, PickerScene
+from agentmux.cli.picker.view import draw as draw_picker
+from agentmux.cli.session_text import status_lines
+from agentmux.core.names.status_labels import status_label
+from agentmux.core.terminal.keys.picker import Choice, begin, tell
+from agentmux.core.terminal.text.folding import fold
+from agentmux.monitor.view import render
+from tests.screens.rules import (
+    beyond_first_screen,
+    cut_words,
+    equal_rows,
+    too_wide,
+    wrapped_ids,
+)
+from tests.screens.sessions import NOW, STATES, Sample, samples
+
+SIZES: Final = ((80, 24), (120, 36), (200, 50))
+_WIDE: Final = (1000, 400)
+
+Screen = Callable[[Sample, int, int], Sequence[str]]
+"""Draws the screen of a session, at a size of the terminal."""
+
+
+def folded(lines: Iterable[str], cols: int) -> list[str]:
+    """Return the lines as a command writes them to a terminal."""
+    return [each for line in lines for each in fold(line, cols)]
+
+
+def monitor(sample: Sample, cols: int, rows: int) -> Sequence[str]:
+    wide = cols if cols == _WIDE[0] else pane_cols("monitor", sample.case, cols)
+    return render(sample.picture, wide, rows - 1)
+
+
+def picker_of(shown: Sequence[Sample], at: str, cols: int, rows: int) -> list[str]:
+    choices = [
+        Choice(name=each.name, words=f"{each.entry.slug} {each.entry.title}") for each in shown
+    ]
+    picker = tell(begin(choices), {each.name: status_label(each.row.status) for each in shown})
+    scene = PickerScene(
+        picker=picker if not at else type(picker)(choices=picker.choices, at=at),
+        known={
+            each.name: KnownSession(
+                name=each.short,
+                phase=each.view.phase or "-",
+                updated=each.entry.updated,
+                title=each.entry.title,
+                place=f"{each.view.branch} in {each.view.worktree}",
+            )
+            for each in shown
+        },
+        outlooks={each.name: each.outlook for each in shown},
+        now=NOW,
+        rows={each.name: each.row for each in shown},
+    )
+    return [line.text for line in draw_picker(scene, cols, rows)]
+
+
+def picker(sample: Sample, cols: int, rows: int) -> Sequence[str]:
+    return picker_of(samples(sample.case), sample.name, cols, rows)
+
+
+def status(sample: Sample, cols: int, _: int) -> Sequence[str]:
+    return folded(status_lines(sample.view, colours=False), cols)
+
+
+def dry_run(sample: Sample, cols: int, _: int) -> Sequence[str]:
+    seats = [
+        {"seat": each.seat, "mode": each.mode, "reason": each.reason}
+        for each in sample.outlook.seats
+    ]
+    fields = {
+        "session": sample.name, "phase": sample.state.phase, "because": sample.outlook.because,
+        "unapplied_events": 0, "blocked": None, "setup": (), "checks": (), "panes": seats,
+        "warnings": ["the worktree is not there: a resume makes it again, or finds it elsewhere"],
+    }  # fmt: skip
+    return folded(resume_plan(fields, explain=False), cols)
+
+
+def resume_refused(sample: Sample, cols: int, _: int) -> Sequence[str]:
+    message = f"error: session {sample.name} is live: its orchestrator is process 4242"
+    hints = (f"hint: see it: agentmux attach {sample.name}",
+             f"hint: or stop it: agentmux stop {sample.name}")  # fmt: skip
+    return folded((message, *hints), cols)
+
+
+SCREENS: Final[Mapping[str, Screen]] = {
+    "monitor": monitor,
+    "picker": picker,
+    "status": status,
+    "resume --dry-run": dry_run,
+    "resume": resume_refused,
+}
+
+DRAWN: Final = frozenset({"monitor", "picker"})
+"""The screens that fill the terminal; the others are printed above a prompt."""
+
+LISTS: Final[Mapping[str, Callable[[Sequence[Sample], int, int], list[str]]]] = {
+    "picker": lambda shown, cols, _: picker_of(shown, "", cols, 40)[1 : 1 + len(shown)],
+}
+"""The rows of each list, at a size of the terminal."""
+
+WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("monitor", "running"): ("implementing", "busy"),
+    ("monitor", "waiting"): ("coder-1 asks you something", "o goes there"),
+    ("monitor", "to decide"): (
+        "Duplicate keys raise an error that names both lines.",
+        "unit tests: passed", "review logic: pass", "8 files changed", "a approve",
+        "c ask for changes",
+    ),
+    ("monitor", "failed"): ("failed: coder-1 was lost twice", "press r to start it again"),
+    ("picker", "interrupted"): (
+        "implementing: sub-plan 2 is not done", "its conversation comes back", "Enter resume",
+    ),
+    ("picker", "waiting"): ("Enter attach",),
+    ("status", "waiting"): ("waiting for you", "next: agentmux"),
+    ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),
+    ("status", "failed"): ("it failed: coder-1 was lost twice", "next: agentmux restart"),
+    ("status", "interrupted"): ("the tmux server is gone", "next: agentmux resume"),
+    ("resume --dry-run", "interrupted"): ("resumes in implementing", "its conversation comes back"),
+}  # fmt: skip
+"""What the first screen must say, by screen and case."""
+
+
+_NARROW: Final = ("waits decide stalled failed check new", "more lines of the summary files press")
+"""Words that only narrow screens show."""
+
+
+@functools.cache
+def drawn(screen: str, case: str, place: int, cols: int, rows: int) -> tuple[str, ...]:
+    return tuple(SCREENS[screen](samples(case)[place], cols, rows))
+
+
+def pane_cols(screen: str, case: str, cols: int) -> int:
+    """Return the width of the pane in which a screen is, beside that of an agent."""
+    if screen != "monitor" or not samples(case)[0].state.seats:
+        return cols
+    return 30 if cols < 110 else 44 if cols < 160 else 64
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("case", STATES)
+@pytest.mark.parametrize("screen", SCREENS)
+def test_what_is_needed_is_there_and_whole(screen: str, case: str, size: tuple[int, int]) -> None:
+    """No id is wrapped, no word is cut, and what is to be decided on is in the first screen."""
+    cols, rows = size
+    wanted = WANTED.get((screen, case), ())
+    for place, sample in enumerate(samples(case)):
+        lines = drawn(screen, case, place, cols, rows)
+        texts = (*drawn(screen, case, place, *_WIDE), sample.state.feature, *_NARROW)
+        assert too_wide(lines, cols) == []
+        assert wrapped_ids(lines, {sample.name, sample.short}) == []
+        assert list(cut_words(lines, texts, pane_cols(screen, case, cols))) == []
+        seen = lines if screen in DRAWN else lines[-rows + 1 :]  # below it is the prompt
+        assert beyond_first_screen(seen, rows, wanted) == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("case", ["", *STATES])
+@pytest.mark.parametrize("name", LISTS)
+def test_no_two_rows_of_a_list_are_equal(name: str, case: str, size: tuple[int, int]) -> None:
+    shown = samples(case)
+    rows = LISTS[name](shown, *size)
+    assert len(rows) == len(shown)
+    assert equal_rows(rows) == []

@@ -1,0 +1,61 @@
+"""Commands and the monitor keep to the rules in a real terminal, too."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from agentmux.core.names import layout
+from tests.cli.picker.picker_lab import make_session
+from tests.e2e.conftest import Client, Project
+from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this folder)
+from tests.screens.rules import beyond_first_screen, cut_words, too_wide, wrapped_ids
+from tests.screens.sessions import REQUESTS
+
+NAME = f"20260101-101500-{layout.slug(REQUESTS[0])}"
+
+
+def on_screen(project: Project, *words: str, code: int = 0) -> list[str]:
+    """Return the lines that a command prints on a terminal of 80 columns."""
+    with Client(project, sys.executable, "-m", "agentmux", *words) as client:
+        said = client.ended(code)
+    return re.sub("\x1b\\[[0-9;]*m", "", said).replace("\r", "").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("status", NAME), 0), (("resume", "--dry-run", NAME), 0), (("attach", NAME), 4)],
+    ids=["status", "resume --dry-run", "attach"],
+)
+def test_what_commands_print_is_folded_between_words(
+    project: Project, words: tuple[str, ...], code: int
+) -> None:
+    make_session(project.path, NAME, feature=REQUESTS[0])
+    piped = project.run(*words)
+    lines = on_screen(project, *words, code=code)
+    assert piped.returncode == code
+    assert too_wide(lines, 80) == []
+    assert wrapped_ids(lines, {NAME}) == []
+    assert list(cut_words(lines, (piped.stdout, piped.stderr), 80)) == []
+    assert beyond_first_screen(lines, 23, [lines[-2]]) == []
+
+
+@pytest.mark.long
+def test_the_monitor_beside_an_agent_that_asks(project: Project) -> None:
+    project.config("snapshots: {interval: 0.2s}\n")
+    project.scenario({"roles": {"architect": {"dialog": "permission"}}})
+    session = project.start(REQUESTS[0])
+
+    def shown() -> list[str]:
+        pane = f"{session.state['session_name']}:.{{top-left}}"
+        return project.tmux("capture-pane", "-p", "-t", pane).split("\n")
+
+    project.tmux("resize-window", "-t", session.state["session_name"], "-x", "80", "-y", "24")
+    project.until(lambda: "architect asks you something" in " ".join(shown()))
+    project.until(lambda: max(map(len, shown())) <= 30)
+    lines = shown()
+    assert wrapped_ids(lines, {session.name}) == []
+    wanted = ("Raise a DuplicateKeyError", "architect asks you something", "o goes there")
+    assert beyond_first_screen(lines, 23, wanted) == []
