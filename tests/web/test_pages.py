@@ -167,7 +167,7 @@ def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     text = page.text(f"/sessions/{session.name}")
     digest = field(text[text.index("/request-changes") :], "digest")
-    assert '<option value="fixing">' in text
+    assert 'name="from" value="fixing" checked>' in text
     secret = page.project.root / "secret"
     secret.write_text("it is secret")
     request = f"@{secret}\n--from nowhere <b>"
@@ -189,14 +189,14 @@ def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() 
 def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--worktree").wait()
     path = f"/sessions/{session.name}"
-    assert 'rows="5" required>' in page.text(path)
+    assert 'rows="3" required>' in page.text(path)
     (name,) = (each.name for each in Path(session.state["worktree"]).glob("demo_*.py"))
     (page.project.path / name).write_text("mine\n")
     page.project.git("add", name)
     page.project.git("commit", "-qm", "Mine")
     page.project.fails(1, "approve", session.name, "--yes", "--merge")
     text = page.text(path)
-    assert 'rows="5">' in text
+    assert 'rows="3">' in text
     assert "a fix resolves the merge conflict" in text
     digest = field(text[text.index("/request-changes") :], "digest")
     form: dict[str, str] = {"text": "", "digest": digest}
@@ -230,7 +230,7 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     assert "2 comments go" in page.text(f"{path}/diff")
 
     no_markup(text := page.text(path))
-    begun = re.search(r'rows="5" required>\n(.*?)</textarea>', text, re.DOTALL)
+    begun = re.search(r'rows="3" required>\n(.*?)</textarea>', text, re.DOTALL)
     assert begun is not None
     request = html.unescape(begun[1])
     quoted = [f" “{each[1:].strip()}”" if each[1:].strip() else "" for each in shown]
@@ -306,7 +306,7 @@ def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
     page.project.scenario({"roles": {"architect": {"limit": 36000}}})
     session = page.project.start()
     path = f"/sessions/{session.name}"
-    wait_until(lambda: "Go on now…" in page.text(path), 60, lambda: page.text(path))
+    wait_until(lambda: ">Go on now</button>" in page.text(path), 60, lambda: page.text(path))
     # It takes no message now, so none is offered.
     assert "Tell architect something" not in page.text(path) + page.text(f"{path}/screens")
     assert said(page, page.post(f"{path}/unpark")).startswith("Done: ")
@@ -319,11 +319,13 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
     assert said(page, page.post(f"{path}/stop")).startswith("Done: ")
-    assert "Resume…" in page.text(path)
+    text = page.text(path)
+    assert ">Resume</button>" in text
+    assert "It goes on in completing" in text
     assert "resumes in completing" in page.text(f"{path}/why")
     assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
     session.wait("decision")
-    assert "Resume…" not in page.text(path)
+    assert ">Resume</button>" not in page.text(path)
 
 
 @pytest.mark.long

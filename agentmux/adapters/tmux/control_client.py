@@ -216,6 +216,8 @@ class ControlClients:
         with self._lock:
             pipe = self._pipes.get(socket)
             if pipe is None or not pipe.is_open:
+                if pipe is not None:
+                    pipe.close()  # its client has ended, but its ends of the pipe are open
                 pipe = self._pipes[socket] = ControlPipe(socket, target.session)
         return ControlClient(socket=socket, pipe=pipe)
 

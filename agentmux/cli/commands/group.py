@@ -1,4 +1,4 @@
-"""What commands with subcommands, such as ``agentmux agents``, have in common."""
+"""What the commands with subcommands share, such as ``agentmux agents``."""
 
 from __future__ import annotations
 

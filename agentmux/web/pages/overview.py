@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval.approval_preview import verdict_lines
 from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.delivery.approval.conflict_request import has_conflict
-from agentmux.app.delivery.approval.result_view import digest_now
+from agentmux.app.delivery.approval.result_view import check_lines, digest_now, stat_lines
+from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.outcome import delivered_lines
 from agentmux.app.delivery.steps.ways import possible_ways
 from agentmux.app.views.session.timeline import (
     CURRENT,
@@ -22,15 +25,16 @@ from agentmux.app.views.session.timeline import (
 )
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import Colour
+from agentmux.core.names.statuses import BUSY
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.beginnings import beginning_choices
-from agentmux.core.pipeline.verified import verified_lines
+from agentmux.errors import AgentmuxError
 from agentmux.web.pages import markup
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from agentmux.app.views.session.session_view import SessionView
+    from agentmux.app.views.session.session_view import SeatView, SessionView
     from agentmux.web.pages.reading import PlacedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {
@@ -48,11 +52,14 @@ class PendingDecision:
 
     Attributes:
         summary: The summary of the work, as HTML; empty if there is none.
-        begins: The phases in which the next cycle may begin, each with a description.
+        judged: The outcomes of the checks, and the verdicts of the reviewers.
+        changes: How much each file changed; the last line has the total.
+        begins: The phases in which the next cycle may begin, each with a description. The one that
+            runs the least comes first.
         has_conflict: Whether changes can be requested without a text, because the result could not
             be merged.
-        lines: The text above the form: results of checks and reviews, and if the result can be
-            approved, also the files and how it would be delivered.
+        does: What an approval does, worded to follow "to"; empty if it is not possible now.
+        lines: The preview of an approval, without ``summary`` and ``judged``.
         digest: The digest of the result that is shown; empty if it cannot be computed.
         obstacle: Why the result cannot be approved now; empty if it can.
         way: How an approval delivers the result by default, such as ``merge``; empty if it cannot
@@ -61,8 +68,11 @@ class PendingDecision:
     """
 
     summary: Markup | str
+    judged: tuple[str, ...]
+    changes: tuple[str, ...]
     begins: tuple[tuple[str, str], ...]
     has_conflict: bool
+    does: str = ""
     lines: tuple[str, ...] = ()
     digest: str = ""
     obstacle: str = ""
@@ -83,19 +93,41 @@ def decision(loaded: PlacedSession) -> PendingDecision:
     asked = question_or_obstacle(world, files, state)
     choice = PendingDecision(
         summary=summary(loaded),
+        judged=(*check_lines(world, files, state), *verdict_lines(state)),
+        changes=tuple(stat_lines(world, files, state)),
         begins=beginning_choices(state),
         has_conflict=has_conflict(state),
     )
     if isinstance(asked, str):
-        known = (*verified_lines(state), *verdict_lines(state))
-        return replace(choice, lines=known, digest=digest_now(world, files, state), obstacle=asked)
+        return replace(choice, digest=digest_now(world, files, state), obstacle=asked)
     return replace(
         choice,
-        lines=asked.outcome,
+        does=asked.does,
+        lines=tuple(each for each in asked.outcome if each not in choice.judged),
         digest=asked.approval.digest,
         way=asked.approval.then,
         ways=tuple(possible_ways(world, state)),
     )
+
+
+def delivery_lines(loaded: PlacedSession) -> tuple[str, ...]:
+    """Return lines that say where the result of a done session is, and how to get it."""
+    try:
+        return delivered_lines(loaded.world, loaded.state)
+    except (AgentmuxError, OSError) as error:
+        return (reason(error),)
+
+
+def worked_last(seats: Sequence[SeatView]) -> SeatView | None:
+    """Return the seat whose agent works, else the one whose status changed last; None if none is.
+
+    Of several agents that work, it is the one that has begun last.
+    """
+
+    def rest(seat: SeatView) -> tuple[bool, float]:
+        return seat.status != BUSY, math.inf if seat.age_s is None else seat.age_s
+
+    return min(seats, key=rest, default=None)
 
 
 def summary(loaded: PlacedSession) -> Markup | str:

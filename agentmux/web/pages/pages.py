@@ -20,23 +20,28 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.python.installation import require_installed
 from agentmux.app.delivery.approval.result_view import every_change
 from agentmux.app.result import SessionProblem, envelope
-from agentmux.app.session.search.lookup import SessionEntry, shown_path
+from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
+from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.session.decision import with_digest
 from agentmux.app.views.session.documents import documents
 from agentmux.app.views.session.explanation import explanation
 from agentmux.app.views.session.journal_rows import journal_rows
 from agentmux.app.views.session.last_screens import LastScreen, last_screens
 from agentmux.app.views.session.seat_screens import with_screens
-from agentmux.app.views.session_words import also_where, label, next_step
+from agentmux.app.views.session_words import also_where, failed_commands, label, next_step
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
 from agentmux.core.fleet.board import COLOURS, DRAINING, host_words
-from agentmux.core.names.conversations import needs_reason, which_conversation
+from agentmux.core.names.conversations import (
+    how_it_comes_back,
+    needs_reason,
+    which_conversation,
+)
 from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
-from agentmux.core.names.statuses import PARKED, WAITING
+from agentmux.core.names.statuses import DONE, FAILED, PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.text_width import clean, printable
@@ -45,7 +50,14 @@ from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.overriding import override
 from agentmux.web.pages import markup
 from agentmux.web.pages.beginning import StartOffer, offer
-from agentmux.web.pages.overview import MARK_COLOURS, decision, phases, summary
+from agentmux.web.pages.overview import (
+    MARK_COLOURS,
+    decision,
+    delivery_lines,
+    phases,
+    summary,
+    worked_last,
+)
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -53,7 +65,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from agentmux.app.views.session.session_view import SeatView, SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.ports.fleet import Fleet
     from agentmux.web.guard import PageAddress as Address
     from agentmux.web.pages.comments import Comments
@@ -116,6 +128,7 @@ def templates() -> Environment:
         located=machine.locate,
         draining=DRAINING,
         which_conversation=which_conversation,
+        comes_back=how_it_comes_back,
         needs_reason=needs_reason,
     )
     for name in environment.list_templates():  # their files may be gone later
@@ -300,11 +313,23 @@ class WebPages:
         )
 
     def overview(self, request: Request) -> Response:
-        """Show a session's phases, the questions of its agents, and the pending decision."""
+        """Show what a session needs from its user, and below it its phases, seats and places.
+
+        That is the question of an agent, the last lines of what failed, the pending decision, or
+        the plan of a resume; else the screen of the agent that worked last.
+        """
         place = self._place(request)
         entry, view = self._sessions.view(place)
         loaded = self._sessions.load_session(place) if entry.problem is None else None
+        driven = loaded.state if loaded is not None and _is_driven(view) else None
+        again = restartable(driven) if driven is not None else ()
+        lost = str((view.interruption or {}).get("seat")) if view.status == FAILED else ""
         asking = [seat for seat in view.seats if seat.status == WAITING]
+        failing = [seat for seat in view.seats if seat.seat in {*again, lost}]
+        needs = bool(asking or failing or view.decision or driven is None)
+        worked = None if needs else worked_last(view.seats)
+        seats = (*asking, *failing, *((worked,) if worked is not None else ()))
+        screens = self._screens.of(place, [seat.seat for seat in seats])
         told = phases(loaded, view, place.site.now()) if loaded is not None else ()
         return self._of_session(
             request,
@@ -312,21 +337,26 @@ class WebPages:
             place,
             known=(entry, view),
             phases=tuple(told),
-            questions=tuple(self._questions(place, asking)),
+            questions=tuple((seat, screens[seat.seat]) for seat in asking if seat.seat in screens),
+            failures=tuple((seat, screens.get(seat.seat)) for seat in failing),
+            worked=screens.get(worked.seat) if worked is not None else None,
+            plan=self._plan(place, entry) if _rests(entry, view) else None,
+            failed=failed_commands(view) if view.decision else {},
             decision=decision(loaded) if loaded is not None and view.decision else None,
             summary=summary(loaded) if loaded is not None and entry.is_done else "",
+            delivered=delivery_lines(loaded) if loaded is not None and entry.phase == DONE else (),
             next_step=next_step(view),
-            told=tellable(loaded.state) if loaded is not None and _is_driven(view) else (),
-            restarted=restartable(loaded.state) if loaded is not None and _is_driven(view) else (),
-            skipped=skippable(loaded.state) if loaded is not None and _is_driven(view) else (),
+            told=tellable(driven) if driven is not None else (),
+            restarted=again,
+            skipped=skippable(driven) if driven is not None else (),
             changes=change_request(self._comments.of(place.path)),
         )
 
-    def _questions(
-        self, place: SessionRef, asking: list[SeatView]
-    ) -> Iterator[tuple[SeatView, LastScreen]]:
-        screens = self._screens.of(place, [seat.seat for seat in asking])
-        yield from ((seat, screens[seat.seat]) for seat in asking if seat.seat in screens)
+    def _plan(self, place: SessionRef, entry: SessionEntry) -> Outlook:
+        """Return what a resume from the page, which no person attends, would do."""
+        liveness = live(place.site, (entry,))[entry.path]
+        world = self._sessions.world(place.project)
+        return outlook(world, entry, liveness, read_limited, is_attended=False)
 
     def screens(self, request: Request) -> Response:
         """Show the screens of a session's seats: the current ones if it is live, else the last."""
@@ -526,6 +556,12 @@ def see(address: str) -> Response:
 
 def _is_driven(view: SessionView) -> bool:
     return view.orchestrator is not None and view.status != SessionStatus.UNREADABLE
+
+
+def _rests(entry: SessionEntry, view: SessionView) -> bool:
+    """Whether the session is unfinished, and neither runs nor is about to."""
+    is_readable = entry.problem is None and not entry.is_done
+    return is_readable and not view.live and view.status != SessionStatus.STARTING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

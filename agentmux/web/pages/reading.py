@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,13 @@ from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import SessionProblem, locate_problem, problem_of
-from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
+from agentmux.app.session.search.lookup import (
+    SessionEntry,
+    entry_at,
+    list_sessions,
+    sessions_dir,
+    short_names,
+)
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.views.cached_listings import CachedListings
 from agentmux.app.views.rows import SessionRow, search_words, session_row
@@ -19,7 +26,7 @@ from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import StatusGroup, status_colour
 from agentmux.core.terminal.text.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
@@ -85,11 +92,13 @@ class ListedSession:
         place: The session.
         row: Its row, as every list of sessions shows it.
         view: All that is known about it.
+        beside: Its short name, if another session of the list has the same title; else empty.
     """
 
     place: SessionRef
     row: SessionRow
     view: SessionView
+    beside: str = ""
 
     @property
     def colour(self) -> str:
@@ -211,9 +220,10 @@ class ProjectSessions:
         for site in sites:
             locate = partial(machine.locate, project=site.project)
             try:
+                every = list_sessions(site)
                 entries = [
                     each
-                    for each in list_sessions(site)
+                    for each in every
                     if not sought or matches(sought, search_words(each, site.project.name))
                 ]
             except AgentmuxError as error:
@@ -221,7 +231,8 @@ class ProjectSessions:
                 continue
             result = look(asked.by(site), entries, warns=False)
             problems += (locate_problem(each, locate) for each in result.problems)
-            sessions += (_to_listed(site, view) for view in result.data)
+            short = short_names([each.name for each in every])
+            sessions += (_to_listed(site, view, short[view.session]) for view in result.data)
         groups = tuple(_group_sessions(_told_apart(sessions), everything=everything))
         return ListedSessions(
             groups=groups,
@@ -280,23 +291,22 @@ def _is_name(name: str) -> bool:
     return bool(name) and "/" not in name and "\0" not in name and not name.startswith(".")
 
 
-def _to_listed(site: Site, view: SessionView) -> ListedSession:
+def _to_listed(site: Site, view: SessionView, short: str) -> ListedSession:
     place = SessionRef(site=site, path=sessions_dir(site.project) / view.session)
-    return ListedSession(place=place, row=session_row(view), view=view)
+    return ListedSession(place=place, row=session_row(view), view=view, beside=short)
 
 
 def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
-    """Yield the sessions; add the project's key to those whose name is not unique."""
-    names: dict[str, int] = {}
+    """Yield the sessions; add what tells apart those with the same name, or the same title.
+
+    For a name that is the key of the project, for a title the short name of the session.
+    """
+    names = Counter(each.place.name for each in found)
+    titles = Counter(each.row.title for each in found)
     for each in found:
-        names[each.place.name] = names.get(each.place.name, 0) + 1
-    for each in found:
-        if names[each.place.name] == 1:
-            yield each
-        else:
-            key = project_key(each.place.project)
-            place = SessionRef(site=each.place.site, path=each.place.path, key=key)
-            yield ListedSession(place=place, row=each.row, view=each.view)
+        key = project_key(each.place.project) if names[each.place.name] > 1 else ""
+        beside = each.beside if titles[each.row.title] > 1 else ""
+        yield replace(each, place=replace(each.place, key=key), beside=beside)
 
 
 def _group_sessions(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:

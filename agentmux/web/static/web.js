@@ -141,7 +141,7 @@ window.addEventListener("pagehide", close);
 window.addEventListener("pageshow", (event) => { if (event.persisted) { asked = null; wake(); } });
 // The server compares the screens of a session only for some seconds after each look.
 setInterval(() => {
-  const live = SCREENS !== null || document.querySelector("#questions .terminal") !== null;
+  const live = SCREENS !== null || document.querySelector("#questions .terminal, #live .terminal") !== null;
   if (live && !document.hidden) refresh();
 }, LOOKS_MS);
 if (FLEET !== null) setInterval(() => { if (!document.hidden) refresh(); }, FLEET_LOOKS_MS);

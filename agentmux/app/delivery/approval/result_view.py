@@ -30,9 +30,9 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
     """
     return ResultView(
         summary=tuple(summary_lines(files, state)),
-        checks=tuple(_checks(world, files, state)),
+        checks=tuple(check_lines(world, files, state)),
         verdicts=tuple(verdict_lines(state)),
-        changes=tuple(_stat(world, files, state)),
+        changes=tuple(stat_lines(world, files, state)),
         digest=digest_now(world, files, state),
     )
 
@@ -56,7 +56,8 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
     return (*note, *lines) or (_UNCHANGED,)
 
 
-def _checks(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+def check_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield the outcomes of the checks, and whether the files have changed since then."""
     yield from verified_lines(state)
     try:
         if has_changed_since_checks(world, state, files):
@@ -65,7 +66,8 @@ def _checks(world: World, files: SessionFiles, state: SessionState) -> Iterator[
         yield f"whether the files have changed since is not known: {reason(error)}"
 
 
-def _stat(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+def stat_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield how much each file changed, as ``git diff --stat`` says it."""
     try:
         changes = changes_of(world, state, files.path)
         lines = changes.repository.stat(changes.range) if changes is not None else ()

@@ -1,4 +1,4 @@
-"""Finds the fleet's files on this host, and its database, for the commands of the fleet."""
+"""What every command of the fleet needs: the fleet's place on this host, and its database."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ IdArg = Annotated[
 
 
 def require_extra() -> None:
-    """Check that the Python packages of the fleet are installed.
+    """Check that what the fleet needs is installed.
 
     Raises:
-        NotInstalledError: One of them is missing.
+        NotInstalledError: It is not.
     """
     if not extras.has_modules("dbos", "sqlalchemy", "psycopg"):
         raise NotInstalledError(
@@ -37,10 +37,10 @@ def require_extra() -> None:
 
 
 def place_of_fleet(face: Face) -> FleetHome:
-    """Return the place of the fleet's files on this host.
+    """Return the place of the fleet.
 
     Raises:
-        NotInstalledError: A Python package of the fleet is missing.
+        NotInstalledError: The extra is not installed.
     """
     require_extra()
     from agentmux.fleet.engine.fleet_home import place_of
@@ -52,7 +52,7 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
     """Return the fleet's database, which is closed when the command ends.
 
     Raises:
-        AgentmuxError: There is no database, it does not answer, or it has another version.
+        AgentmuxError: There is none, it does not answer, or it is of another version.
     """
     place = place_of_fleet(ctx.obj)
     from agentmux.fleet.engine.database import engine_for, require_contract
@@ -64,7 +64,7 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 
 def anywhere(face: Face) -> Path:
-    """Return a folder that is no project, so that only the user's own configuration counts."""
+    """Return a folder that is no project: only the user's own file may say what a host runs."""
     folder = machine.fleet_dir(face.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

@@ -1,4 +1,4 @@
-"""``fleet submit``: gives features to the fleet."""
+"""``fleet submit``: what the fleet has to do."""
 
 from __future__ import annotations
 
