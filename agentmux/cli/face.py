@@ -16,7 +16,6 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, UsageError
-from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World
@@ -54,6 +53,8 @@ class Face:
         Unlike `project`, this never refuses a directory. It is for commands that concern the user
         or the machine rather than a project.
         """
+        from agentmux.wiring import machine
+
         return machine.project_of(self.here(), self.environ)
 
     def project(self) -> Path:
@@ -67,11 +68,15 @@ class Face:
         """
         folder = self.known_project()
         if folder is None:
+            from agentmux.wiring import machine
+
             raise machine.no_project(self.place())
         return folder
 
     def known_project(self) -> Path | None:
         """Return what `project` returns; None in the cases in which it raises `ConfigError`."""
+        from agentmux.wiring import machine
+
         place = self.place()
         if self.given or not machine.holds_all(place, self.environ):
             return place
@@ -89,6 +94,8 @@ class Face:
         """
         if not self.given:
             return None
+        from agentmux.wiring import machine
+
         try:
             project = self.place()
         except AgentmuxError:
@@ -106,6 +113,8 @@ class Face:
         Raises:
             ConfigError: `project` raises it.
         """
+        from agentmux.wiring import build
+
         return build.site(project or self.project(), config=self.config, environ=self.environ)
 
     def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
@@ -119,6 +128,8 @@ class Face:
         Raises:
             ConfigError: `project` raises it, or the configuration is invalid.
         """
+        from agentmux.wiring import build
+
         return build.world(
             project or self.project(),
             config=self.config,
@@ -152,6 +163,8 @@ class Face:
         if inside in here:
             before, _, below = here.partition(inside)
             return Path(before) / layout.SESSIONS_DIR / below.split("/")[0] if below else None
+        from agentmux.wiring import machine
+
         worktree = machine.session_of_worktree(Path(here)) if here else None
         if worktree is not None:
             return worktree

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
@@ -23,7 +24,6 @@ from agentmux.errors import (
     UsageError,
     of_system,
 )
-from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _JSON: Final = {"--json"}
@@ -46,7 +46,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     render.locate_commands(str)
     try:
         face, rest = face_of(argv, environ)
-        render.locate_commands(partial(machine.locate, project=face.elsewhere()))
+        _locate_commands(face.elsewhere())
         code = _run(face, rest)
     except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
@@ -62,6 +62,14 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except Exception as error:  # noqa: BLE001 (any other error is a bug, reported here)
         return _bug(error, argv, environ)
     return code
+
+
+def _locate_commands(project: Path | None) -> None:
+    """Let commands in messages name ``project``; None: they work as they are."""
+    if project is not None:
+        from agentmux.wiring import machine
+
+        render.locate_commands(partial(machine.locate, project=project))
 
 
 def _run(face: Face, argv: Sequence[str]) -> int:
@@ -222,6 +230,8 @@ def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> i
     trace = _trace(error)
     if _VERBOSE.intersection(argv):
         render.note(trace)
+    from agentmux.wiring import machine
+
     try:
         place = f"the report is in {machine.crash_report(trace, environ)}"
     except (OSError, AgentmuxError) as reason:
