@@ -146,7 +146,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "prune": (("agentmux prune --dry-run", "what would be removed; changes nothing"),),
     "doctor": (
-        ("agentmux doctor", "what is wrong here, and how to mend it"),
+        ("agentmux doctor", "what is wrong here, and how to fix it"),
         ("agentmux doctor --fix", "delete what killed commands have left, after a question"),
     ),
     "init": (

@@ -33,8 +33,9 @@ def completion(
     """Print the script that completes commands, options and names on Tab.
 
     The script completes commands, options, sessions, seats, phases, agents and pipelines. With
-    --install it is written into a folder of yours from which the shell loads it; your .bashrc,
-    .zshrc or config.fish stay as they are. What is left for you to do is said afterwards.
+    --install, the script is written into a folder of yours from which the shell loads it. Your
+    .bashrc, .zshrc or config.fish stay as they are. If something is left for you to do, the command
+    names it at the end.
     """
     script = Path(PLACE, SHELLS[shell])
     if not install:

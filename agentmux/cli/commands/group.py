@@ -1,4 +1,4 @@
-"""What the commands with subcommands share, such as ``agentmux agents``."""
+"""What commands with subcommands, such as ``agentmux agents``, have in common."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def web(
 ) -> int:
     """Serve the sessions of all projects to a browser, until Ctrl-C.
 
-    Without --listen only this machine can connect. It prints a link that logs one browser in,
-    within ten minutes. What is pressed there runs the commands that you would type.
+    Without --listen only this machine can connect. The command prints a link with which one browser
+    can log in within ten minutes. The buttons of the page run the commands that you would type.
     """
     face: Face = ctx.obj
     require_person(face, "web")

@@ -165,7 +165,7 @@ class WrittenText(TextArea):
 class Writing(ModalScreen["Written | None"]):
     """A dialog in which to write a text and select a choice.
 
-    Its result is a `Written`; None if the user gave up.
+    Its result is a `Written`; None if the user cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -252,7 +252,7 @@ class Writing(ModalScreen["Written | None"]):
 class Asking(ModalScreen["str | None"]):
     """A dialog in which to write one line, such as the keys of an answer.
 
-    Its result is the line; None if the user gave up.
+    Its result is the line; None if the user cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]
@@ -301,7 +301,7 @@ class Asking(ModalScreen["str | None"]):
 class Choosing(ModalScreen["frozenset[str] | None"]):
     """A dialog with a text, and choices to select by their number.
 
-    Its result is the set of the selected choices; None if the user gave up.
+    Its result is the set of the selected choices; None if the user cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

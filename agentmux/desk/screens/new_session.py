@@ -154,7 +154,7 @@ class Field(Widget, can_focus=True):
 
 
 class Describing(ModalScreen["NewSession | None"]):
-    """The dialog for a new session. Its result is the `NewSession`; None if the user gave up."""
+    """The dialog for a new session. Its result is the `NewSession`; None if the user cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "give_up", "give up"),

@@ -1,4 +1,4 @@
-"""``approve`` and ``request-changes``: the user's decisions.
+"""``approve`` and ``request-changes``: record the user's decision on a result.
 
 A decision for a session that is not live is applied when the session is resumed.
 """
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 IdOpt = Annotated[str, typer.Option("--decision", hidden=True)]
-"""The id of a decision that was made elsewhere; given again, it is the same decision."""
+"""The option with the id of a decision that was made elsewhere; an id is recorded only once."""
 
 DigestOpt = Annotated[
     str,
@@ -115,10 +115,10 @@ def approve(
 ) -> int:
     """Approve the result: it is committed and delivered, and the session is done.
 
-    Where it goes, if no flag says so, is the setting `completion.then`. The command waits for the
-    delivery of a live session; a stopped session does it when it is resumed. In a terminal, the
-    command shows what will be committed and asks. Without a terminal it does not ask: running it is
-    your consent.
+    If no flag says where the result goes, the setting `completion.then` decides. The command waits
+    until a live session has delivered its result; a stopped session delivers it when it is resumed.
+    In a terminal, the command shows what will be committed and asks. Without a terminal it does not
+    ask: running it is your consent.
     """
     face: Face = ctx.obj
     require_person(face, "approve")
@@ -140,16 +140,20 @@ def approve(
         else _answer(answer, entry, Approved.kind, json=json)
     )
     if not json and entry_at(world, entry.path).is_done:
-        # `--yes` agrees to the result alone, and so does who approves in another face.
+        # `--yes`, and an approval in another face, agree to the result only.
         orphan_agents.offer_to_end(face, entry, yes=False, may_ask=not yes)
     return code
 
 
 def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
-    """Return the way that the one flag of a command names; empty without a flag.
+    """Return the way of delivery whose flag was given; empty if no flag was given.
+
+    Args:
+        flags: Whether the flag of each way was given.
+        command: The command as typed after ``agentmux``, for the hint.
 
     Raises:
-        UsageError: There are several.
+        UsageError: Several flags were given.
     """
     named = [name for name, given in flags.items() if given]
     if len(named) > 1:
@@ -161,7 +165,7 @@ def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
 def _record_approval(
     world: World, entry: SessionEntry, approval: str, fact: Approved, cycle: int
 ) -> SubmitAnswer:
-    """Record the approval; leave the environment to its delivery, if that begins at once."""
+    """Record the approval; if its delivery begins at once, it gets this process's environment."""
     leave_environment(entry.path, approval, handed_on(world.environment))
     answer = _record_decision(world, entry, approval, fact, cycle)
     if not answer.is_heard:
@@ -172,7 +176,7 @@ def _record_approval(
 def _report_delivery(
     world: World, entry: SessionEntry, answer: SubmitAnswer, *, timeout_s: float, json: bool
 ) -> int:
-    """Wait for the delivery of a live session, and say how it ended; return the exit code."""
+    """Wait for the delivery of a live session, and print how it ended; return the exit code."""
     if not json:
         _answer(answer, entry, Approved.kind, json=False)
     approval = answer.event_id or ""
@@ -257,10 +261,10 @@ def request_changes(
 
 
 def _named_beginning(state: SessionState, name: str | None) -> str:
-    """Return the phase in which the next cycle is to begin; empty where that was not said.
+    """Return ``name``, the phase in which the next cycle is to begin; empty if it is None.
 
     Raises:
-        UsageError: No cycle can begin there.
+        UsageError: No cycle can begin in this phase.
     """
     there = beginnings(state)
     if name is None or name in there:
@@ -276,8 +280,8 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
 
     Args:
         face: The global options.
-        name: The session's name; None: the only session that waits for a decision, or the only one
-            that is not done.
+        name: The session's name. If it is None, the only session that waits for a decision is
+            chosen; if none waits, the only one that is not done.
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``export`` and ``import``: a session goes on on another machine, or in another clone."""
+"""``export`` and ``import``: move a session to another machine, or to another clone."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def export_session(
 ) -> int:
     """Move a stopped session to a file, to go on with it on another machine.
 
-    The file has the session's documents and journal, its branch, and its files as they are now,
-    committed or not: all that no remote has. It has no conversation, no credential and no file of
-    an agent. The session does not go on here then, until you import the file here again.
+    The file holds all that no remote has: the session's documents and journal, its branch, and its
+    files as they are now, committed or not. It holds no conversations, no credentials and no files
+    of agents. Then the session cannot go on here until you import the file here again.
     """
     face: Face = ctx.obj
     require_person(face, "export")
@@ -113,11 +113,11 @@ def import_(
     trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Take a session from the file of an export, to go on with it here; nothing is started.
+    """Import a session from the file of an export, to go on with it here; nothing is started.
 
-    The session gets a worktree of its own, with its branch and its files. What runs is what the
-    configuration here says: agents, pipeline, setup and checks. All conversations begin anew, and
-    are told what was handed in, what is open, the difference so far and the last screens.
+    The session gets a worktree of its own, with its branch and its files. The configuration here
+    decides which agents, pipeline, setup and checks run. All agents start new conversations, and
+    are told what was handed in, what is open, the diff so far and the last screens.
     """
     face: Face = ctx.obj
     require_person(face, "import")

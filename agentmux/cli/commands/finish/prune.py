@@ -1,4 +1,4 @@
-"""``agentmux prune``: takes away the worktrees that nobody needs any more."""
+"""``agentmux prune``: removes the worktrees of sessions that are done and merged."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def prune(
 ) -> int:
     """Remove the worktrees and branches of sessions that are done and merged.
 
-    The sessions stay. What is not committed, or neither merged nor pushed, stays too, and is named.
-    Files that git ignores, such as .env, go with the worktree, and are named.
+    The sessions stay. A worktree with work that is not committed, or neither merged nor pushed,
+    stays too, and is named. Files that git ignores, such as .env, are removed with the worktree,
+    and are named.
     """
     face: Face = ctx.obj
     require_person(face, "prune")
@@ -44,7 +45,7 @@ def prune(
 
 
 def _judge(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
-    """Remove the worktree of a session, or say why it stays; return whether there was one."""
+    """Remove the worktree of a session, or print why it stays; return whether there was one."""
     try:
         return _prune(world, entry, dry_run=dry_run)
     except AgentmuxError as error:

@@ -1,4 +1,4 @@
-"""``agentmux remove``: removes a session and everything that it left."""
+"""``agentmux remove``: removes a session and everything that it has left."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def remove(
     ] = False,
     yes: YesOpt = False,
 ) -> int:
-    """Remove a session and everything that it left.
+    """Remove a session and everything that it has left.
 
-    A session that is live is not removed. One with a worktree of its own keeps worktree, branch and
-    itself, if they have work that is nowhere else; files that git ignores, such as .env, are none.
-    One that began on a detached HEAD stays until its commit is on a branch.
+    A live session is not removed. A session with a worktree of its own is not removed either, if
+    worktree or branch has work that is nowhere else; files that git ignores, such as .env, do not
+    count as work. A session that began on a detached HEAD stays until its commit is on a branch.
     """
     face: Face = ctx.obj
     require_person(face, "remove")

@@ -1,4 +1,4 @@
-"""``fleet approve``, ``request-changes``, ``retry`` and ``cancel``: for persons alone."""
+"""``fleet approve``, ``request-changes``, ``retry`` and ``cancel``: decisions of a person."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _lines(asked: dict[str, object]) -> list[str]:
 
 
 def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:
-    """Return what a feature's host does, with what that needs if its worker does not run."""
+    """Return ``said`` and, if the worker of the feature's host does not run, how to start it."""
     from agentmux.fleet.queue.listing import idle_host
 
     idle = idle_host(engine, row) if row.session else ""

@@ -35,7 +35,7 @@ def init(
         ),
     ] = None,
 ) -> int:
-    """Set the fleet up on this host, and its database."""
+    """Set up the fleet and its database on this host."""
     face: Face = ctx.obj
     require_person(face, "fleet init")
     place = place_of_fleet(face)
@@ -111,7 +111,7 @@ def drain(
     host: Annotated[str, typer.Argument(metavar="HOST", help="The name of the host.")],
     json: GroupJsonOpt = False,
 ) -> int:
-    """Let a host finish what runs, and take nothing more."""
+    """Let a host finish the features that run there, and start no more."""
     face: Face = ctx.obj
     require_person(face, "fleet drain")
     engine = engine_of(ctx)

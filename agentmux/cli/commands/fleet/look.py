@@ -1,4 +1,4 @@
-"""``fleet list``, ``fleet show`` and ``fleet attach``: look, and change nothing."""
+"""``fleet list``, ``fleet show`` and ``fleet attach``: show the fleet, and change nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_(
 
 
 def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
-    """Show all that the fleet knows of a feature."""
+    """Show everything that the fleet knows about a feature."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.queue.listing import find, fleet_view, shown_fields

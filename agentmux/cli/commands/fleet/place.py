@@ -1,4 +1,4 @@
-"""What every command of the fleet needs: the fleet's place on this host, and its database."""
+"""Finds the fleet's files on this host, and its database, for the commands of the fleet."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ IdArg = Annotated[
 
 
 def require_extra() -> None:
-    """Check that what the fleet needs is installed.
+    """Check that the Python packages of the fleet are installed.
 
     Raises:
-        NotInstalledError: It is not.
+        NotInstalledError: One of them is missing.
     """
     if not extras.has_modules("dbos", "sqlalchemy", "psycopg"):
         raise NotInstalledError(
@@ -37,10 +37,10 @@ def require_extra() -> None:
 
 
 def place_of_fleet(face: Face) -> FleetHome:
-    """Return the place of the fleet.
+    """Return the place of the fleet's files on this host.
 
     Raises:
-        NotInstalledError: The extra is not installed.
+        NotInstalledError: A Python package of the fleet is missing.
     """
     require_extra()
     from agentmux.fleet.engine.fleet_home import place_of
@@ -52,7 +52,7 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
     """Return the fleet's database, which is closed when the command ends.
 
     Raises:
-        AgentmuxError: There is none, it does not answer, or it is of another version.
+        AgentmuxError: There is no database, it does not answer, or it has another version.
     """
     place = place_of_fleet(ctx.obj)
     from agentmux.fleet.engine.database import engine_for, require_contract
@@ -64,7 +64,7 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 
 def anywhere(face: Face) -> Path:
-    """Return a folder that is no project: only the user's own file may say what a host runs."""
+    """Return a folder that is no project, so that only the user's own configuration counts."""
     folder = machine.fleet_dir(face.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

@@ -1,4 +1,4 @@
-"""``fleet submit``: what the fleet has to do."""
+"""``fleet submit``: gives features to the fleet."""
 
 from __future__ import annotations
 

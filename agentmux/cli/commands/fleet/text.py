@@ -1,4 +1,4 @@
-"""The text of `fleet list` and `fleet show`; what others wrote has no control characters in it."""
+"""Formats the output of `fleet list` and `fleet show`; control characters become spaces."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
 
 
 _KEY: Final = 24
-"""A longer key is cut: a line also has to say what the feature is."""
+"""The most cells of a key in a line; longer keys are cut, so that there is room for the title."""
 
 
 def stale_lines(view: FleetView) -> Iterator[str]:
@@ -97,7 +97,7 @@ _RESULT: Final = ("branch", "commit", "request")
 
 
 def _result(found: object) -> dict[str, object]:
-    """Return where the result of a feature is, as it is shown."""
+    """Return the branch, the commit and the URL of the request of a feature's result."""
     result = found if isinstance(found, dict) else {}
     request = result.get("request")
     url = request.get("url") if isinstance(request, dict) else None
@@ -105,7 +105,7 @@ def _result(found: object) -> dict[str, object]:
 
 
 def _to_do(fields: Mapping[str, object]) -> Iterator[str]:
-    """Return the commands with which a person goes on."""
+    """Yield the commands with which a person can go on with a feature."""
     short, status, question = str(fields["id"])[:SHORT_ID], fields["status"], fields["question"]
     if status == FleetStatus.FAILED:
         yield f"to go on with it: agentmux fleet retry {short}"

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 _UNSUITABLE: Final = re.compile(
     r"missing or unsuitable terminal|terminal does not support|can't find terminfo"
 )
-"""What tmux says if this machine has no description of the terminal, or one that lacks too much."""
+"""Matches tmux's errors about a terminal with no description here, or with an unusable one."""
 
 _END_S: Final = 10.0
-"""How long to wait for the end of an orchestrator that has lost its tmux session."""
+"""How many seconds to wait for the end of an orchestrator that has lost its tmux session."""
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
@@ -54,9 +54,9 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
 def go(face: Face, site: Site, path: Path, target: Target) -> int:
     """Show a session in this terminal until the person leaves it; then print its state.
 
-    Inside tmux the person's client shows the session, and this process waits until it comes back
-    from there. Where no pane waits with it, as in a popup of tmux, and in a pane of the session
-    itself, it does not wait, and prints nothing; in such a pane the client goes to the monitor.
+    Inside tmux, the person's tmux client switches to the session, and this process waits until the
+    client comes back. This process does not wait, and prints nothing, if it runs in no pane, as in
+    a popup of tmux, or in a pane of the session itself; the client then switches to the monitor.
 
     Args:
         face: The global options.
@@ -122,7 +122,7 @@ def _client(argv: tuple[str, ...], environ: Mapping[str, str], session: str) -> 
 def _await_end(site: Site, path: Path) -> bool:
     """Wait for the orchestrator of a session whose tmux session is gone; return whether it ended.
 
-    It records the end of the session, which a person shall not be told before.
+    The orchestrator records the end of the session; only then the person may be told about it.
     """
     entry = entry_at(site, path)
     liveness = live(site, (entry,))[path]
@@ -132,7 +132,7 @@ def _await_end(site: Site, path: Path) -> bool:
 
 
 def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
-    """Have the person's client show the session; return whether it was waited for."""
+    """Let the person's tmux client show the session; return whether its return was awaited."""
     from agentmux.adapters.tmux.visit import Visit
 
     visit = Visit(target, environ)
@@ -152,7 +152,11 @@ def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str,
 
 
 def _go_to_monitor(own: OwnSession, name: str) -> None:
-    """Show the monitor to the person, whose client shows another pane of the session."""
+    """Let the person's tmux client, which shows the session already, show the monitor.
+
+    Raises:
+        TerminalError: The monitor is gone.
+    """
     monitor = next((pane.id for pane in own.panes() if pane.is_monitor), "")
     if not own.go_to(monitor):
         raise TerminalError(
@@ -166,9 +170,9 @@ def attach_argv(
 ) -> tuple[str, ...]:
     """Return the command line of a tmux client that shows a session in this terminal.
 
-    Where this process is inside the session's tmux server, the command switches the present client.
-    Inside another server, attaching is refused: the outer tmux would take the inner one's prefix
-    key away. A ``$TMUX`` of a server that has ended does not count.
+    If this process runs inside the session's tmux server, the command switches the present client.
+    Inside another tmux server, attaching is refused, because the outer tmux would intercept the
+    prefix key of the inner one. A ``$TMUX`` of a server that has ended does not count.
 
     Args:
         target: The tmux session to show.
@@ -202,7 +206,10 @@ def attach_argv(
 
 
 def _same_server(outer: str) -> tuple[str, ...]:
-    """Return how new sessions come to the server with this socket, if it has tmux's usual place."""
+    """Return a hint on how to start sessions on the server with the socket ``outer``.
+
+    Empty if the socket is not in tmux's default folder.
+    """
     folder, name = os.path.split(outer)
     if not folder.endswith(f"/tmux-{os.getuid()}"):
         return ()
@@ -220,7 +227,7 @@ class _Place(Enum):
 
 
 def _place(server: Server, environ: Mapping[str, str]) -> _Place:
-    """Return where this process runs; the pid of ``server`` may be 0, if it does not run yet."""
+    """Return where this process runs; the pid of ``server`` is 0 if that does not run yet."""
     outer, _, rest = environ.get("TMUX", "").partition(",")
     pid = rest.partition(",")[0]
     if not outer or not pid.isdecimal() or not is_alive(int(pid)):

@@ -54,7 +54,11 @@ def diff(
 
 
 def _within(path: str, tops: Sequence[Path | None]) -> str:
-    """Return a path relative to the repository's top, be it in the worktree or the checkout."""
+    """Return a path relative to the first of these folders that contains it.
+
+    Raises:
+        UsageError: None of them contains it.
+    """
     whole = Path(os.path.normpath(absolute(Path(path))))
     for top in tops:
         if top is not None and whole.is_relative_to(top):

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 _DYING_S: Final = 4.0
-"""How many seconds agents get to end by themselves after their server is gone. It is a bit more
-than the time after which the wrapper, in which each agent runs, kills the agent."""
+"""How many seconds agents get to end by themselves after their server is gone.
+
+It is a bit more than the time after which the wrapper, in which each agent runs, kills the agent.
+"""
 
 
 def find_survivors(
@@ -67,23 +69,23 @@ def describe_survivors(alive: Iterable[Survivor]) -> str:
 
 
 def survivors_of(uuid: str, path: Path) -> Survivors | None:
-    """Return the agents of a session, which is not live, that still run, as a resume needs them."""
+    """Return the agents that outlived a session, which must not be live; None if there are none."""
     alive = find_survivors([(uuid, path)])
     return Survivors(words=describe_survivors(alive), end=partial(end, alive)) if alive else None
 
 
 def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:
-    """Return what still runs of a session that nobody drives and that is not live.
+    """Return the processes that a session has left running.
 
-    That is what its agents have left, for which it waits as `find_survivors` does, and the programs
-    of an orchestrator that was killed.
+    These are its agents, whose end is awaited as in `find_survivors`, and programs of an
+    orchestrator that was killed. The session must have no orchestrator, and must not be live.
     """
     uuid = entry.text("session_id")
     return (*find_survivors([(uuid, entry.path)], wait_s=wait_s), *lost_work(uuid, entry.path))
 
 
 def left_words(alive: Iterable[Survivor]) -> str:
-    """Return the sentence that names what a session has left running."""
+    """Return a sentence that names the processes that a session has left running."""
     known = tuple(alive)
     by_agents = any(each.seat != ORCHESTRATOR for each in known)
     who = "agents" if by_agents else "orchestrator, which was killed"
@@ -118,7 +120,7 @@ def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool, may_ask: bool = 
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """Ask what is left of a session to end; kill what still runs after a grace period."""
+    """Ask processes that a session has left running to end; kill them after a grace period."""
     known = tuple(alive)
     end_work(each for each in known if each.seat == ORCHESTRATOR)
     agents = [(each.pid, each.started) for each in known if each.seat != ORCHESTRATOR]

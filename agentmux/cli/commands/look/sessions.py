@@ -99,7 +99,7 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
 
 
 def _name_left_behind(view: SessionView, entries: Sequence[SessionEntry]) -> None:
-    """Name what a session that nobody drives has left running."""
+    """Print which processes a session without an orchestrator has left running."""
     entry = next((each for each in entries if each.name == view.session), None)
     if entry is None or view.orchestrator is not None:
         return
@@ -111,9 +111,9 @@ def _name_left_behind(view: SessionView, entries: Sequence[SessionEntry]) -> Non
 
 
 def _in_full(views: Sequence[SessionView]) -> SessionView | None:
-    """Return the session to show in all details; None: show a table.
+    """Return the session to show in all details; None to show a table.
 
-    It is the only session, else the only live one.
+    It is the only live session, else the only session.
     """
     live_ones = [view for view in views if view.live]
     candidates = live_ones if len(live_ones) == 1 else views
@@ -174,7 +174,7 @@ def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]
     """Return the sessions that are live, and those whose tmux server does not answer.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: No session is live.
     """
     lives = live(site, entries)
     live_ones = [each for each in entries if lives[each.path].live is not False]
@@ -228,10 +228,10 @@ def wait(
 
 
 def require_seconds(timeout: float, *, hints: tuple[str, ...] = ()) -> None:
-    """Check that a time limit is a number that a clock can reach.
+    """Check that a time limit is a finite number of seconds.
 
     Raises:
-        UsageError: It is infinite, or no number.
+        UsageError: The limit is infinite, or is not a number.
     """
     if not math.isfinite(timeout):
         raise UsageError(
@@ -242,10 +242,10 @@ def require_seconds(timeout: float, *, hints: tuple[str, ...] = ()) -> None:
 def _named_or_going(
     face: Face, name: str | None, *, command: str
 ) -> tuple[Site, Sequence[SessionEntry]]:
-    """Return the sessions that an optional name means, and the site of their project.
+    """Return the sessions to which an optional name refers, and the site of their project.
 
-    Without a name, that is the session in which the command is run, else all sessions that are not
-    done, else the newest one.
+    Without a name, these are the session in which the command is run, else all sessions that are
+    not done, else the newest one.
 
     Args:
         face: The global options.
@@ -269,9 +269,9 @@ def _named_or_going(
 
 
 def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the one session that an optional name means, and the site of its project.
+    """Return the one session to which an optional name refers, and the site of its project.
 
-    Without a name, that is the session in which the command is run, else the only one that is not
+    Without a name, it is the session in which the command is run, else the only one that is not
     done, else the newest one.
 
     Args:

@@ -93,7 +93,7 @@ def require_free(project: Path) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What a person has answered, and the file sets; everything else is a comment in it.
+    """The answers of a person, which the file sets; every other key is in a comment.
 
     Attributes:
         agent: The agent of all roles.
@@ -111,7 +111,7 @@ class Choices:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the parts that need trust, and that these answers set."""
+        """The keys that these answers set, and that need trust."""
         roles = (f"roles.{role}" for role in self.roles)
         agents = (f"agents.{name}" for name in self.permissions)
         return ("defaults.agent", *roles, *agents, "verify")

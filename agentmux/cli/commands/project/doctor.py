@@ -1,4 +1,4 @@
-"""``agentmux doctor``: looks at everything that AgentMux needs, and says how to mend it."""
+"""``agentmux doctor``: checks everything that AgentMux needs, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _DOES: Final = {
 def doctor(
     ctx: typer.Context,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what AgentMux itself has left; ask first.")
+        bool, typer.Option("--fix", help="Fix what AgentMux itself has left; ask first.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
     yes: YesOpt = False,
 ) -> int:
-    """Look at everything that AgentMux needs, and say how to mend it.
+    """Check everything that AgentMux needs, and say how to fix it.
 
     Each finding is ok, a warning or a problem. The exit code is 1 if there is a problem. `--fix`
-    deletes only what AgentMux itself has left; everything else is mended by the command beside it.
+    deletes only what AgentMux itself has left; everything else is fixed by the command beside it.
     """
     face: Face = ctx.obj
     if fix:
@@ -70,7 +70,7 @@ def _fix_findings(
     *,
     yes: bool,
 ) -> tuple[DoctorFinding, ...]:
-    """Mend after a question, and return the findings of a second look."""
+    """Make these repairs after asking, and return the findings of a second check."""
     for each in found:
         if each.repair is not None:
             render.note(each.text)
@@ -87,7 +87,7 @@ def _run_checks(patient: Patient) -> tuple[DoctorFinding, ...]:
 
 
 def _orphans(patient: Patient) -> Iterator[DoctorFinding]:
-    """Yield the agents that run although their session does not."""
+    """Yield a warning for each session that is not live, but whose agents still run."""
     site = patient.site()
     entries = {entry.path: entry for entry in list_sessions(site)}
     there = live(site, entries.values())
@@ -118,7 +118,7 @@ _COLOURED_AS: Final = {
     Level.WARNING: SessionStatus.WAITING,
     Level.PROBLEM: SessionStatus.FAILED,
 }
-"""Each level has the colour of a status, which have one table."""
+"""For each level, the status in whose colour it is shown."""
 
 
 def _show(found: Sequence[DoctorFinding], *, colours: bool) -> None:

@@ -55,10 +55,11 @@ def init(
 
 
 def _answers(face: Face, world: World, found: tuple[VerifyCommand, ...], path: Path) -> Choices:
-    """Ask a person everything; nothing is written before the last answer.
+    """Ask a person all questions, and return the answers; writes nothing.
 
     Raises:
-        KeyboardInterrupt: The person left, or does not want the file.
+        KeyboardInterrupt: The person left.
+        DeclinedError: The person does not want the file.
     """
     from agentmux.cli.ask import setup_questions as questions
     from agentmux.cli.ask.agent_choice import ask_agent, asking

@@ -1,4 +1,4 @@
-"""``notify``: where a person is notified of what, and a test of it."""
+"""``notify``: shows where a person is notified, and of what; sends test messages."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def notify(
 ) -> int:
     """Show where you are notified when a session needs you; test it with `--test`.
 
-    The addresses stand in your own configuration. Of an address only the beginning is shown, since
-    it may hold a token. The exit code is 1 if a message to an address failed.
+    The addresses are in your own configuration. Only the beginning of an address is shown, because
+    it can contain a token. The exit code is 1 if a message to an address failed.
     """
     face: Face = ctx.obj
     settings = face.world(face.place(), read_only=True).settings
@@ -92,7 +92,7 @@ def _answer(settings: Settings, found: Places, tried: Iterable[Tried]) -> dict[s
 
 
 def _fields(tried: Tried | None) -> dict[str, object]:
-    """Return the result of a test; both fields are null without one."""
+    """Return the fields with the result of a test; without a test, both are null."""
     if tried is None:
         return {"result": None, "reason": None}
     return {"result": tried.outcome.value, "reason": tried.reason or None}

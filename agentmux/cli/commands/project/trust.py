@@ -1,4 +1,4 @@
-"""``trust``: which parts of the project's files the user trusts."""
+"""``trust``: shows and changes which parts of the project's files the user trusts."""
 
 from __future__ import annotations
 

@@ -30,10 +30,10 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
 
     Args:
         switches: Whether each option without a value was given.
-        values: The values of each other option; None or empty: it was not given.
+        values: The values of each other option; None or empty if it was not given.
 
     Raises:
-        UsageError: One is only for a single session.
+        UsageError: An option is only for a single session.
     """
     given = [*(name for name, on in switches.items() if on), *(n for n, v in values.items() if v)]
     single = [name for name in given if name not in _WITH]
@@ -47,8 +47,8 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
 def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     """Resume each session that is neither done nor live, after asking; attach to none.
 
-    A session that cannot be resumed does not stop the others. A no to a question about one of them
-    ends the command; the sessions that were resumed before are told all the same.
+    If one session cannot be resumed, the others are resumed all the same. If the person says no to
+    a question about one session, the command ends, and prints which sessions were resumed before.
 
     Returns:
         The worst exit code of all.
@@ -72,7 +72,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
             except (AgentmuxError, OSError) as error:
                 known = of_system(error) if isinstance(error, OSError) else error
                 problems.append(problem_of(entry.name, known))
-    finally:  # what runs by now is told also after a no, or Ctrl-C
+    finally:  # after a no or Ctrl-C, too, print which sessions were resumed
         if json:
             render.as_json(envelope(begun, problems))
         else:
@@ -81,7 +81,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
 
 
 def _report_resumed(world: World, session: StartedSession, *, json: bool) -> dict[str, Any]:
-    """Say that a session was resumed; return its part of the JSON answer."""
+    """Print that a session was resumed; return its part of the JSON answer."""
     for warning in session.news:
         render.note(f"warning: {warning}")
     if not json:
@@ -90,7 +90,7 @@ def _report_resumed(world: World, session: StartedSession, *, json: bool) -> dic
 
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:
-    """Return the sessions that are neither done nor live; name those that are live."""
+    """Return the sessions that are neither done nor live; print which ones are live."""
     entries = unfinished_sessions(world, command="resume")
     lives = live(world, entries)
     running = [each for each in entries if lives[each.path].live]

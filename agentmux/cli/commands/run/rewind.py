@@ -40,8 +40,9 @@ def rewind_session(
 ) -> int:
     """Take the files of a stopped session back to a work-tree checkpoint.
 
-    The session must have a worktree of its own. Its files are saved first, so that a rewind can be
-    rewound. No branch moves. Work goes on after the phase whose end the checkpoint shows.
+    The session must have a worktree of its own. Its files are saved first, so that another rewind
+    can bring them back. No branch moves. Work goes on after the phase at whose end the checkpoint
+    was made.
     """
     face: Face = ctx.obj
     require_person(face, "rewind")

@@ -1,6 +1,6 @@
-"""``tell`` and ``answer``: what a person says to an agent that runs.
+"""``tell`` and ``answer``: give a person's text or keys to an agent that runs.
 
-The orchestrator types; the command says what it has recorded of that.
+The orchestrator types them into the agent's pane; the command prints the result that it records.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     DeliveryResult.SCREEN_CHANGED: "its screen has changed",
     DeliveryResult.PANE_GONE: "its agent has ended",
 }
-"""Why it did not arrive."""
+"""Why a text or keys did not reach the agent."""
 
 
 def tell(
@@ -73,9 +73,10 @@ def tell(
 ) -> int:
     """Tell a running agent something, as if you typed it into its input field.
 
-    The command ends when it is proven that the agent has it. A busy agent reads it after its
-    present work. Nothing is typed while the agent asks a question (see `answer`), or over a draft.
-    Without a session, the only live one is meant; without a seat, the only agent that runs.
+    The command ends when it is proven that the agent has the text. A busy agent reads it after its
+    present work. Nothing is typed while the agent asks a question (see `answer`), or while a draft
+    is in its input field. Without a session, the only live one is meant; without a seat, the only
+    agent that runs.
     """
     face: Face = ctx.obj
     require_person(face, "tell")
@@ -120,8 +121,8 @@ def answer(
     """Press keys for a question that an agent asks.
 
     They are pressed once, and only while the agent shows the screen with this digest. Without a
-    session, the only live one is meant; without a seat, the only agent that runs. A first word that
-    is a key is no session.
+    session, the only live one is meant; without a seat, the only agent that runs. If the first word
+    is a key, it is not taken for a session.
     """
     face: Face = ctx.obj
     require_person(face, "answer")
@@ -130,7 +131,7 @@ def answer(
     if session is not None and (not keys or is_key(session)):
         keys, session = [session, *(keys or ())], None
     if not screen:
-        resolve_world(face, session, command=command)  # no hint names a session that there is not
+        resolve_world(face, session, command=command)  # hints name only sessions that exist
         given = (*([session] if session else ()), *(("--role", role) if role else ()))
         show = " ".join(("agentmux show", *given))
         raise UsageError(
@@ -146,7 +147,7 @@ def answer(
 def _agent(
     face: Face, name: str | None, role: str, *, command: str
 ) -> tuple[World, SessionEntry, str]:
-    """Return the session that is meant, the world of its project, and the name of the seat.
+    """Return the world of the session's project, the session, and the name of the seat.
 
     Raises:
         UsageError: No seat is named, and several agents run.

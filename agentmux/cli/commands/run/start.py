@@ -184,10 +184,10 @@ def start_feature(
 
 
 def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
-    """Return the name that the options give; None if they give none.
+    """Return the pipeline that the options name; None if they name none.
 
     Raises:
-        UsageError: They give two.
+        UsageError: They name two.
     """
     if quick and name not in {None, QUICK}:
         raise UsageError(f"--quick is --pipeline {QUICK}: say only one of them")
@@ -195,9 +195,9 @@ def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
 
 
 def _words(feature: str | None, *, issue: str | None, of: str | None, comments: bool) -> str:
-    """Return what the user says to build; beside an issue it may be nothing.
+    """Return the text that says what to build; with an issue, it may be empty.
 
-    With ``of`` it is what the user wants to know of the branch.
+    With ``of``, the text says what the user wants to know about the branch.
 
     Raises:
         UsageError: Nothing says what to build, or ``--comments`` was given without ``--issue``.
@@ -229,9 +229,9 @@ def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
-    """Return how to start an orchestrator.
+    """Return how to start an orchestrator: its command line, and the pipe for its report.
 
-    That is: its command line, and the pipe in which it reports that it is ready, or why not.
+    The orchestrator reports that it is ready, or why it has failed to start.
 
     Args:
         world: The project, with its settings and tools.

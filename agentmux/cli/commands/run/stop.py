@@ -39,7 +39,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
 
     def tmux() -> OwnSession:
         target = require_live(entry, live(world, (entry,))[entry.path])
-        # An orchestrator that was killed has not ended it, and it could still commit.
+        # A killed orchestrator has left its programs running, and they could still commit.
         ended = end_lost_work(entry.text("session_id"), entry.path)
         if ended:
             render.note(f"ended what its orchestrator had left at work: {ended}")
