@@ -19,6 +19,7 @@ from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
     from agentmux.adapters.git.program import GitProgram
+    from agentmux.app.person import Person
     from agentmux.app.world import Site, World
 
 LIMIT_S: Final = 15.0
@@ -173,6 +174,38 @@ def _notify(patient: Patient) -> Iterable[DoctorFinding]:
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
     return project_findings.notify_findings(patient.world().settings, missing)
+
+
+_DOES: Final = {
+    Repair.REMOVALS: "delete what interrupted removals have left",
+    Repair.HALF_MADE: "delete what killed starts have left",
+    Repair.PIPES: "delete the pipes that killed commands have left",
+    Repair.SCHEMA: "renew the JSON Schema of the configuration",
+}
+
+
+def fix_with_consent(
+    patient: Patient, person: Person, found: Iterable[DoctorFinding], repairs: Iterable[Repair]
+) -> None:
+    """Show the findings that can be repaired, ask the person, then repair them.
+
+    Args:
+        patient: The project and the environment.
+        person: The person to ask.
+        found: All findings.
+        repairs: The repairs of these findings, each once.
+
+    Raises:
+        UsageError: Nobody can be asked.
+        DeclinedError: The person said no.
+    """
+    for each in found:
+        if each.repair is not None:
+            person.note(each.text)
+    words = ", ".join(_DOES[each] for each in repairs)
+    person.agree(f"{words[:1].upper()}{words[1:]}?")
+    for repair in repairs:
+        mend(patient, repair)
 
 
 def mend(patient: Patient, repair: Repair) -> None:

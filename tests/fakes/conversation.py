@@ -1,7 +1,6 @@
 """A person to whom an operation speaks, as a double."""
 
 from agentmux.app.person import Person
-from agentmux.errors import DeclinedError
 
 
 class Conversation:
@@ -16,11 +15,10 @@ class Conversation:
             is_there=is_there,
             has_agreed=has_agreed,
             note=self.lines.append,
-            agree=self.answer,
+            consents=self.answer,
             trust=lambda world, _: world,
         )
 
-    def answer(self, question: str) -> None:
+    def answer(self, question: str) -> bool:
         self.lines.append(question)
-        if not self.agrees:
-            raise DeclinedError
+        return self.agrees

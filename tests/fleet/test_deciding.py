@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
-from agentmux.errors import BlockedError, NotFoundError
+from agentmux.errors import BlockedError, DeclinedError, NotFoundError, UsageError
 from agentmux.fleet.decisions import deciding, drain
 from agentmux.fleet.decisions.deciding import GivenDecision
 from agentmux.fleet.engine import rows
@@ -19,11 +19,13 @@ from agentmux.fleet.engine.tables import HOSTS
 from agentmux.fleet.queue import listing
 from agentmux.fleet.queue.submission import submit
 from tests.e2e.conftest import Client
+from tests.fakes.conversation import Conversation
 from tests.fleet.conftest import FleetHost
 
 pytestmark = pytest.mark.long
 
 QUESTION = {"cycle": 2, "digest": "abc", "lines": ["a line"], "obstacle": ""}
+AGREED = Conversation(agrees=False).person(has_agreed=True)
 WAITING = {"status": FleetStatus.WAITING, "host": "h1", "session": "s", "question": QUESTION}
 
 
@@ -87,6 +89,44 @@ def test_a_decision_on_something_else_is_refused(engine: sa.Engine, feature: str
         deciding.decide(engine, row, GivenDecision(kind=rows.APPROVE, digest=""))
 
 
+def test_an_approval_is_recorded_after_what_was_shown_and_a_yes(
+    engine: sa.Engine, feature: str
+) -> None:
+    row = _row(engine, feature, **WAITING)
+    approval = GivenDecision(kind=rows.APPROVE, digest="")
+    no, shown = Conversation(agrees=False), list[str]()
+    with pytest.raises(DeclinedError):
+        deciding.decide_with_consent(engine, no.person(), row, approval, show=None)
+    assert no.lines == ["a line", "Approve?", "nothing was done"]
+    assert _row(engine, feature) == row
+    deciding.decide_with_consent(
+        *(engine, no.person(is_there=False), row), approval, show=shown.append
+    )
+    assert (shown, no.lines[3:]) == (["a line"], []), "without a terminal, running it is consent"
+    with engine.connect() as connection:
+        (given,) = rows.open_decisions(connection, feature)
+    assert given.digest == "abc"
+
+
+def test_what_is_cancelled_or_abandoned_waits_for_a_yes(engine: sa.Engine, feature: str) -> None:
+    _host(engine, age_s=100)
+    row = _row(engine, feature, **WAITING)
+    for change, question in (
+        (deciding.cancel, f"Cancel `{row.title}`?"),
+        (drain.abandon, f"Begin `{row.title}` anew? What its host has of it is lost."),
+    ):
+        talk = Conversation(agrees=False)
+        with pytest.raises(DeclinedError):
+            change(engine, talk.person(), row)
+        assert talk.lines == [question, "nothing was done"]
+    nobody = Conversation(agrees=True).person(is_there=False)
+    with pytest.raises(UsageError, match="cannot ask without a terminal: Begin"):
+        drain.abandon(engine, nobody, row)
+    assert _row(engine, feature) == row
+    deciding.cancel(engine, nobody, row)
+    assert _row(engine, feature).cancelled
+
+
 def test_only_one_of_two_decisions_counts(engine: sa.Engine, feature: str) -> None:
     row = _row(engine, feature, **WAITING)
     deciding.decide(engine, row, GivenDecision(kind=rows.APPROVE, digest="abc"))
@@ -97,7 +137,7 @@ def test_only_one_of_two_decisions_counts(engine: sa.Engine, feature: str) -> No
 def test_a_queued_feature_is_cancelled_at_once_and_can_be_tried_again(
     engine: sa.Engine, feature: str
 ) -> None:
-    deciding.cancel(engine, _row(engine, feature))
+    deciding.cancel(engine, AGREED, _row(engine, feature))
     after = _row(engine, feature)
     assert (after.status, after.reason) == (FleetStatus.FAILED, "cancelled")
     deciding.retry(engine, after)
@@ -115,9 +155,9 @@ def test_what_is_cancelled_or_tried_again_in_each_status(
     row = _row(engine, feature, status=status, cancelled=cancelled, **begun)
     if status in ENDED:
         with pytest.raises(BlockedError, match="already"):
-            deciding.cancel(engine, row)
+            deciding.cancel(engine, AGREED, row)
     else:
-        deciding.cancel(engine, row)
+        deciding.cancel(engine, AGREED, row)
         with pytest.raises(BlockedError):  # it has not failed
             deciding.retry(engine, row)
     after = _row(engine, feature)
@@ -143,7 +183,7 @@ def test_who_sees_an_older_drive_or_epoch_changes_nothing(
     now = _row(engine, feature, **newer)
     for change in (deciding.cancel, drain.abandon):
         with pytest.raises(BlockedError, match="has changed meanwhile"):
-            change(engine, seen)
+            change(engine, AGREED, seen)
     assert _row(engine, feature) == now
 
 
@@ -151,7 +191,7 @@ def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: 
     _host(engine, age_s=70)
     row = _row(engine, feature, **WAITING)
     with pytest.raises(BlockedError, match="may act for another"):
-        drain.abandon(engine, row)
+        drain.abandon(engine, AGREED, row)
 
 
 def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
@@ -159,14 +199,14 @@ def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
 ) -> None:
     _host(engine, age_s=100)
     row = _row(engine, feature, **WAITING, pushed="agentmux/x", phase="completing")
-    lost = drain.abandon(engine, row)
+    lost = drain.abandon(engine, AGREED, row)
     assert "branch agentmux/x" in lost[0]
     assert "session s on box" in lost[1]
     after = _row(engine, feature)
     assert (after.status, after.epoch, after.host, after.session) == ("queued", 2, None, "")
     assert after.wish["base"] == "agentmux/x"
     with pytest.raises(BlockedError, match="no host to abandon"):
-        drain.abandon(engine, after)
+        drain.abandon(engine, AGREED, after)
 
 
 def test_a_drained_host_says_what_has_begun_there(engine: sa.Engine, feature: str) -> None:
@@ -371,7 +411,7 @@ def test_every_host_that_was_abandoned_is_known(feature: str, engine: sa.Engine)
         with engine.connect() as connection:
             row = rows.feature(connection, feature)
         assert row is not None
-        drain.abandon(engine, row)
+        drain.abandon(engine, AGREED, row)
     with engine.connect() as connection:
         row = rows.feature(connection, feature)
     assert row is not None

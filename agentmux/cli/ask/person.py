@@ -19,7 +19,7 @@ import typer
 from agentmux.adapters.system.processes.processes import agent_above
 from agentmux.app.person import Person
 from agentmux.cli import render
-from agentmux.errors import AgentmuxError, BlockedError, DeclinedError, UsageError
+from agentmux.errors import AgentmuxError, BlockedError, DeclinedError
 
 if TYPE_CHECKING:
     from agentmux.app.commands.look.trust import Effect
@@ -69,31 +69,9 @@ def person_at(face: Face, *, yes: bool, trust: bool = False) -> Person:
         is_there=face.interactive,
         has_agreed=yes,
         note=render.note,
-        agree=partial(require_consent, face, yes=yes),
+        consents=agrees,
         trust=partial(trusted_world, face, trust=trust),
     )
-
-
-def require_consent(face: Face, question: str, *, yes: bool) -> None:
-    """Ask a person to agree; only ``y`` or ``yes`` agrees.
-
-    Args:
-        face: Tells whether a person can be asked.
-        question: The question.
-        yes: Whether the person has agreed beforehand, so that nothing is asked.
-
-    Raises:
-        UsageError: Nobody can be asked.
-        DeclinedError: The person said no.
-    """
-    if yes:
-        return
-    if not face.interactive:
-        raise UsageError(
-            f"cannot ask without a terminal: {question}", hints=("to agree beforehand, add --yes",)
-        )
-    if not agrees(question):
-        leave()
 
 
 def agrees(question: str) -> bool:
@@ -178,7 +156,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
     for line in part_lines(world, parts):
         render.note(f"  {line}")
     require_person(face, "trust")
-    require_consent(face, f"Trust this in {world.project}?", yes=False)
+    person_at(face, yes=False).agree(f"Trust this in {world.project}?")
     return keep(world, parts)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.app.person import Person
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
+from agentmux.core.terminal.text.text_width import printable
 from agentmux.errors import BlockedError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import explain_errors, now_s
@@ -37,6 +40,42 @@ class GivenDecision:
     begins: str = ""
     text: str = ""
     by: str = ""
+
+
+def decide_with_consent(
+    engine: sa.Engine,
+    person: Person,
+    row: Feature,
+    given: GivenDecision,
+    *,
+    show: Callable[[str], object] | None,
+) -> str:
+    """Record a decision as `decide` does; show a result before its approval, and ask if possible.
+
+    Args:
+        engine: The fleet's database.
+        person: The person who decides.
+        row: The feature.
+        given: The decision. If it has no digest, it is about the result in ``row``.
+        show: Shows a line about the result. If it is None, the lines are shown as notes, and only
+            if the person is asked.
+
+    Returns:
+        The id of the decision.
+
+    Raises:
+        BlockedError: As in `decide`.
+        DeclinedError: The person said no.
+    """
+    asked = require_asked(row)
+    if given.kind == rows.APPROVE:
+        require_approvable(row)
+        lines = asked.get("lines") if person.is_asked or show is not None else None
+        for line in lines if isinstance(lines, list) else ():
+            (show or person.note)(printable(str(line)))
+        if person.is_asked:
+            person.agree("Approve?")
+    return decide(engine, row, replace(given, digest=given.digest or str(asked.get("digest", ""))))
 
 
 def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
@@ -164,16 +203,21 @@ def require_unended(row: Feature) -> None:
         )
 
 
-def cancel(engine: sa.Engine, row: Feature) -> str:
+def cancel(engine: sa.Engine, person: Person, row: Feature) -> str:
     """Cancel a feature: its host stops the session, and the feature fails.
+
+    If the person can be asked, they are asked first.
 
     Returns:
         What happens next, in words.
 
     Raises:
         BlockedError: The feature has ended, or has changed since ``row`` was read.
+        DeclinedError: The person said no.
     """
     require_unended(row)
+    if person.is_asked:
+        person.agree(f"Cancel `{row.title}`?")
     enqueuer = Enqueuer(engine)
     with explain_errors(engine), engine.begin() as connection:
         if row.status is FleetStatus.QUEUED:

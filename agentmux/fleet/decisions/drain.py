@@ -6,6 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from agentmux.app.person import Person
 from agentmux.core.fleet.statuses import ENDED, FleetStatus
 from agentmux.errors import BlockedError
 from agentmux.fleet.decisions.deciding import changed_meanwhile, same_row
@@ -32,8 +33,8 @@ def require_begun(row: Feature) -> str:
     return row.host
 
 
-def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
-    """Queue a feature again, from its beginning, because its host is gone for good.
+def abandon(engine: sa.Engine, person: Person, row: Feature) -> tuple[str, ...]:
+    """Ask the person, then queue a feature again from its beginning: its host is gone for good.
 
     The new session begins on the branch that the old one pushed, if there is one.
 
@@ -43,8 +44,11 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
     Raises:
         BlockedError: The feature has not begun, is done or moved, or has changed since ``row`` was
             read; or the lease of its session may still hold.
+        UsageError: Nobody can be asked.
+        DeclinedError: The person said no.
     """
     gone = require_begun(row)
+    person.agree(f"Begin `{row.title}` anew? What its host has of it is lost.")
     enqueuer = Enqueuer(engine)
     with explain_errors(engine), engine.begin() as connection:
         host = connection.execute(

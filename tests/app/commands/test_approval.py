@@ -87,9 +87,9 @@ def test_another_digest_is_not_asked_about(project: Path) -> None:
 def test_a_result_that_changes_while_the_question_is_open_is_not_approved(project: Path) -> None:
     class Slow(Conversation):
         @override
-        def answer(self, question: str) -> None:
-            super().answer(question)
+        def answer(self, question: str) -> bool:
             (project / "agent.py").write_text("changed meanwhile\n")
+            return super().answer(question)
 
     answer, recorded = approve(project, Slow(agrees=True), ApprovalRequest(approval=Approved()))
     assert (answer.result, recorded) == (Answer.IGNORED, [])

@@ -75,7 +75,7 @@ def test_a_no_ends_nothing(stage: Stage) -> None:
     talk, ended = Conversation(agrees=False), list[str]()
     with pytest.raises(DeclinedError):
         resume(stage, talk, ended)
-    assert (talk.lines[-1], ended) == (QUESTION, [])
+    assert (talk.lines[-2:], ended) == ([QUESTION, "nothing was done"], [])
 
 
 def test_where_nobody_can_be_asked_nothing_is_ended(stage: Stage) -> None:
@@ -89,6 +89,6 @@ def test_the_warnings_come_before_the_question_whether_to_go_back(stage: Stage) 
     talk = Conversation(agrees=False)
     with pytest.raises(DeclinedError):
         resume(stage, talk, [], phase="planning")
-    *warnings, question = talk.lines
+    *warnings, question, _ = talk.lines
     assert question == "Go back from implementing to planning?"
     assert any(each.startswith("warning: --phase goes back") for each in warnings)

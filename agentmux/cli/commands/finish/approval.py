@@ -133,7 +133,8 @@ def approve(
         show=None if json else render.out,
     )
     record = partial(_record_approval, world, entry, decision or world.new_id())
-    answer = approve_with_consent(world, person_at(face, yes=yes), entry, request, record)
+    person = person_at(face, yes=yes)
+    answer = approve_with_consent(world, person, entry, request, record)
     code = (
         _report_delivery(world, entry, answer, timeout_s=timeout, json=json)
         if answer.is_heard
@@ -141,7 +142,7 @@ def approve(
     )
     if not json and entry_at(world, entry.path).is_done:
         # `--yes`, and an approval in another face, agree to the result only.
-        orphan_agents.offer_to_end(face, entry, yes=False, may_ask=not yes)
+        orphan_agents.offer_to_end(person, entry, yes=False)
     return code
 
 

@@ -12,13 +12,12 @@ import typer
 
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt, require_consent, require_person
+from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.commands.finish.approval import one_way
 from agentmux.cli.commands.fleet.place import IdArg, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_text
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
-from agentmux.core.terminal.text.text_width import printable
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def request_changes(
 def _decide(
     ctx: typer.Context, name: str, given: Mapping[str, str], *, yes: bool, json: bool
 ) -> int:
-    """Show what is decided on, ask unless ``yes``, and record the decision."""
+    """Record a decision, after asking for consent to an approval."""
     face: Face = ctx.obj
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
@@ -85,24 +84,15 @@ def _decide(
     from agentmux.fleet.queue import listing
 
     row = listing.find(engine, name)
-    asked = deciding.require_asked(row)
-    if approves:
-        deciding.require_approvable(row)
-    asks = approves and face.interactive and not yes
-    for line in _lines(asked) if approves and (asks or not json) else ():
-        (render.note if json else render.out)(line)
-    require_consent(face, "Approve?", yes=not asks)
-    shown = given["digest"] or str(asked.get("digest", ""))
-    decision = deciding.decide(
-        engine, row, deciding.GivenDecision(**{**given, "digest": shown, "by": _person()})
+    decision = deciding.decide_with_consent(
+        *(engine, person_at(face, yes=yes), row),
+        deciding.GivenDecision(**given, by=_person()),
+        show=None if json else render.out,
     )
-    words = f"{'approval' if approves else 'request'} recorded; its host delivers it"
-    return _report_done(row, _by_host(engine, row, words), json=json, more={"decision": decision})
-
-
-def _lines(asked: dict[str, object]) -> list[str]:
-    lines = asked.get("lines")
-    return [printable(str(each)) for each in lines] if isinstance(lines, list) else []
+    words = _by_host(
+        engine, row, f"{'approval' if approves else 'request'} recorded; its host delivers it"
+    )
+    return _report_done(row, words, json=json, more={"decision": decision})
 
 
 def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:
@@ -148,11 +138,7 @@ def retry(
     row = listing.find(engine, feature)
     if not abandon:
         return _report_done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
-    drain.require_begun(row)
-    require_consent(
-        face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
-    )
-    lost = drain.abandon(engine, row)
+    lost = drain.abandon(engine, person_at(face, yes=yes or json), row)
     return _report_done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
 
 
@@ -167,7 +153,5 @@ def cancel(
     from agentmux.fleet.queue import listing
 
     row = listing.find(engine, feature)
-    deciding.require_unended(row)
-    asks = face.interactive and not yes and not json
-    require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
-    return _report_done(row, _by_host(engine, row, deciding.cancel(engine, row)), json=json)
+    said = deciding.cancel(engine, person_at(face, yes=yes or json), row)
+    return _report_done(row, _by_host(engine, row, said), json=json)

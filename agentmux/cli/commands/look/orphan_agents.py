@@ -15,13 +15,12 @@ from agentmux.adapters.system.processes import processes
 from agentmux.adapters.system.processes.lost_work import can_be_folder, end_work, lost_work
 from agentmux.app.commands.resume.resume_consent import Survivors
 from agentmux.cli import render
-from agentmux.cli.ask.person import agrees
 from agentmux.core.journal.events import ORCHESTRATOR
 
 if TYPE_CHECKING:
     from agentmux.adapters.system.processes.processes import Survivor
+    from agentmux.app.person import Person
     from agentmux.app.session.search.lookup import SessionEntry
-    from agentmux.cli.face import Face
 
 _DYING_S: Final = 4.0
 """How many seconds agents get to end by themselves after their server is gone.
@@ -70,7 +69,11 @@ def describe_survivors(alive: Iterable[Survivor]) -> str:
 
 def survivors_of(uuid: str, path: Path) -> Survivors | None:
     """Return the agents that outlived a session, which must not be live; None if there are none."""
-    alive = find_survivors([(uuid, path)])
+    return as_survivors(find_survivors([(uuid, path)]))
+
+
+def as_survivors(alive: tuple[Survivor, ...]) -> Survivors | None:
+    """Return these processes in the form that operations take; None if there are none."""
     return Survivors(words=describe_survivors(alive), end=partial(end, alive)) if alive else None
 
 
@@ -97,22 +100,21 @@ def how_to_end(alive: Iterable[Survivor]) -> str:
     return f"kill {' '.join(str(each.pid) for each in alive)}"
 
 
-def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool, may_ask: bool = True) -> None:
-    """Name what agents of a session that has just ended left running, and end it with consent.
+def offer_to_end(person: Person, entry: SessionEntry, *, yes: bool) -> None:
+    """Print which processes a session that has just ended has left running; end them with consent.
 
-    Without a person who can be asked, it only says how to end it.
+    If the person is not asked, and ``yes`` is False, only print how to end them.
 
     Args:
-        face: Tells whether a person can be asked.
+        person: The person to ask.
         entry: The session.
-        yes: End it without asking.
-        may_ask: Whether a person may be asked; else it is only named.
+        yes: Whether to end them without asking.
     """
     alive = left_behind(entry)
     if not alive:
         return
     render.note(left_words(alive))
-    if yes or (may_ask and face.interactive and agrees("End them?")):
+    if yes or (person.is_asked and person.consents("End them?")):
         end(alive)
         render.note("they are ended")
     else:

@@ -13,7 +13,7 @@ from agentmux.app.doctor.project import repairs_of
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt, require_consent, require_person
+from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.commands.look.orphan_agents import describe_survivors, how_to_end, left_behind
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.words.counts import format_count
@@ -23,13 +23,6 @@ from agentmux.wiring import doctor as ward
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
     from agentmux.wiring.doctor import Patient
-
-_DOES: Final = {
-    Repair.REMOVALS: "delete what interrupted removals have left",
-    Repair.HALF_MADE: "delete what killed starts have left",
-    Repair.PIPES: "delete the pipes that killed commands have left",
-    Repair.SCHEMA: "renew the JSON Schema of the configuration",
-}
 
 
 def doctor(
@@ -54,7 +47,8 @@ def doctor(
     findings = _run_checks(patient)
     fixed = repairs_of(findings) if fix else ()
     if fixed:
-        findings = _fix_findings(face, patient, findings, fixed, yes=yes)
+        ward.fix_with_consent(patient, person_at(face, yes=yes), findings, fixed)
+        findings = _run_checks(patient)
     if json:
         render.as_json(_answer(findings, fixed))
     else:
@@ -62,28 +56,8 @@ def doctor(
     return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in findings) else ExitCode.OK
 
 
-def _fix_findings(
-    face: Face,
-    patient: Patient,
-    found: Sequence[DoctorFinding],
-    fixed: Iterable[Repair],
-    *,
-    yes: bool,
-) -> tuple[DoctorFinding, ...]:
-    """Make these repairs after asking, and return the findings of a second check."""
-    for each in found:
-        if each.repair is not None:
-            render.note(each.text)
-    words = ", ".join(_DOES[each] for each in fixed)
-    require_consent(face, f"{words[:1].upper()}{words[1:]}?", yes=yes)
-    for repair in fixed:
-        ward.mend(patient, repair)
-    return _run_checks(patient)
-
-
 def _run_checks(patient: Patient) -> tuple[DoctorFinding, ...]:
-    checks = {**ward.checks(patient), "orphans": lambda: _orphans(patient)}
-    return examine(checks, ward.LIMIT_S)
+    return examine({**ward.checks(patient), "orphans": lambda: _orphans(patient)}, ward.LIMIT_S)
 
 
 def _orphans(patient: Patient) -> Iterator[DoctorFinding]:

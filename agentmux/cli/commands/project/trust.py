@@ -9,7 +9,7 @@ import typer
 from agentmux.app.commands.look.trust import describe_keys, keep_all
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt, part_lines, require_consent, require_person
+from agentmux.cli.ask.person import YesOpt, part_lines, person_at, require_person
 from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.core.config.trust import Standing, standing
 from agentmux.errors import UsageError
@@ -63,12 +63,12 @@ def _trust_project(face: Face, world: World, *, yes: bool, json: bool) -> World:
     parts = world.consent.trust.parts()
     if parts and not json:
         render.note("\n".join(part_lines(world, parts)))
-    asks = face.interactive and not (yes or json)
-    if any(
+    person = person_at(face, yes=yes or json)
+    if person.is_asked and any(
         standing(each, world.consent.trust.trusted_parts()) is not Standing.TRUSTED
         for each in parts
     ):
-        require_consent(face, f"Trust this in {world.project}?", yes=not asks)
+        person.agree(f"Trust this in {world.project}?")
     keep_all(world)
     if not json:
         render.note(f"trusted: {describe_keys(parts)}" if parts else _NOTHING)

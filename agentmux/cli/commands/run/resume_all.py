@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import SessionProblem, envelope, problem_of, worst
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.cli import render
-from agentmux.cli.ask.person import require_consent
+from agentmux.cli.ask.person import person_at
 from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.run.start import begun_fields, doing
 from agentmux.core.names.words.counts import format_count
@@ -61,8 +61,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     world = face.world()
     resting = _resting(world)
     names = ", ".join(each.name for each in resting)
-    count = format_count(len(resting), "session")
-    require_consent(face, f"Resume {count}: {names}?", yes=yes)
+    person_at(face, yes=yes).agree(f"Resume {format_count(len(resting), 'session')}: {names}?")
     begun: list[dict[str, Any]] = []
     problems: list[SessionProblem] = []
     try:

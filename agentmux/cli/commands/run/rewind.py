@@ -10,7 +10,7 @@ from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.commands.resume.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
 from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt, require_consent, require_person
+from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
 from agentmux.core.names.words.counts import format_count
@@ -65,8 +65,9 @@ def rewind_session(
     render.out("\n".join(_describe_plan(plan)))
     if dry_run:
         return 0
-    question = f"Rewind session {entry.name} to work-tree checkpoint {plan.to.number}?"
-    require_consent(face, question, yes=yes)
+    person_at(face, yes=yes).agree(
+        f"Rewind session {entry.name} to work-tree checkpoint {plan.to.number}?"
+    )
     done = rewind(world, entry, str(plan.to.number))
     for path in done.left:
         render.note(f"{path} stays as it is")

@@ -12,7 +12,7 @@ from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.end.stop import stop
 from agentmux.app.session.search.lookup import live, require_live, select_session
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt
+from agentmux.cli.ask.person import YesOpt, person_at
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import SessionArg
@@ -60,5 +60,5 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
     render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
     if not entry.is_done:
         render.out(f"to resume it: agentmux resume {entry.name}")
-    orphan_agents.offer_to_end(face, entry, yes=yes)
+    orphan_agents.offer_to_end(person_at(face, yes=yes), entry, yes=yes)
     return 0
