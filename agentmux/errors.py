@@ -98,7 +98,7 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def of_system(error: OSError) -> DataError:
+def data_error_from(error: OSError) -> DataError:
     """Return a `DataError` for an error of the operating system.
 
     Its message has the path of the file, if ``error`` contains one, and the reason.

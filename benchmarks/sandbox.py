@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes.processes import carriers, end, left_after
+from agentmux.adapters.system.processes.processes import end, left_after, processes_with_variable
 
 DEADLINE_S: Final = 60.0
 MARK: Final = "AGENTMUX_BENCH_ID"
@@ -150,7 +150,7 @@ class Sandbox:
 
     def processes(self) -> tuple[tuple[int, int], ...]:
         """Return the pid and start time of every process that was started for this project."""
-        return carriers(f"{MARK}={self._id}")
+        return processes_with_variable(f"{MARK}={self._id}")
 
     def kill_server(self) -> None:
         """Kill the tmux server with SIGKILL, and wait until the project has no processes."""

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes.processes import carriers, end
+from agentmux.adapters.system.processes.processes import end, processes_with_variable
 
 DEADLINE_S: Final = 40
 _HOME: Final = "/home/ada/src/projects"  # as long as the real one
@@ -94,7 +94,7 @@ class Stage:
 
     def close(self) -> None:
         """End all processes and remove all files."""
-        end(carriers(f"{_MARK}={self.root}"), grace_s=2)
+        end(processes_with_variable(f"{_MARK}={self.root}"), grace_s=2)
         shutil.rmtree(self.root, ignore_errors=True)
 
     def run(self, *argv: str, cwd: Path | None = None, **env: str) -> str:

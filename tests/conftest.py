@@ -26,7 +26,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.system.processes.processes import carriers, end, is_alive
+from agentmux.adapters.system.processes.processes import end, is_alive, processes_with_variable
 from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings
 from tests.fakes.bench import Bench
@@ -287,7 +287,7 @@ def _children() -> tuple[object, str]:
 
 def _end_all(test_id: str) -> None:
     """End every process with the test's id in its environment, except this one."""
-    left = carriers(f"{TEST_ID}={test_id}")
+    left = processes_with_variable(f"{TEST_ID}={test_id}")
     for pid, started in left:  # a stopped process does not handle SIGTERM
         with suppress(ProcessLookupError):
             if is_alive(pid, started):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.core.conversation.resume_choice import Guard, Rung
+from agentmux.core.conversation.resume_choice import Guard, PaneStart
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.journal.state import SessionState
@@ -71,7 +71,7 @@ def test_the_explanation_names_every_guard_and_rung() -> None:
     text = (ROOT / "docs" / "explanation" / "resume.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z]+) \|", text, re.MULTILINE)
     assert [row for row in rows if row in set(Guard)] == [guard.value for guard in Guard]
-    assert [row for row in rows if row in set(Rung)] == [rung.value for rung in Rung]
+    assert [row for row in rows if row in set(PaneStart)] == [rung.value for rung in PaneStart]
 
 
 def test_every_phase_folder_is_documented() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes.processes import carriers
+from agentmux.adapters.system.processes.processes import processes_with_variable
 from docs.picture_stage import Stage
 from docs.pictures import FOLDER, SCENES, Gallery
 
@@ -83,8 +83,8 @@ def test_whatever_ends_the_making_nothing_stays(sig: signal.Signals) -> None:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as made:
         assert made.stdout is not None
         root = made.stdout.readline().strip()
-        assert carriers(f"AGENTMUX_PICTURES={root}")
+        assert processes_with_variable(f"AGENTMUX_PICTURES={root}")
         made.send_signal(sig)
         made.communicate(timeout=60)
-    assert not carriers(f"AGENTMUX_PICTURES={root}")
+    assert not processes_with_variable(f"AGENTMUX_PICTURES={root}")
     assert not Path(root).exists()

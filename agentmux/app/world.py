@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.ports.claims import Claims
-    from agentmux.ports.forge import Forge, RemoteBranches
+    from agentmux.ports.forge import Forges, RemoteBranches
     from agentmux.ports.git.checkpoints import TreeCheckpoints
     from agentmux.ports.git.merging import Merging
     from agentmux.ports.git.remotes import Remotes
@@ -248,7 +248,7 @@ class World(Site):
     repository: Repository
     git: GitTools
     archives: SessionArchives
-    forge: Callable[[Mapping[str, str]], Forge]
+    forge: Callable[[Mapping[str, str]], Forges]
     secrets: Callable[[Path], frozenset[str]]
     consent: Consent
 

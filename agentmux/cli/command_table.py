@@ -205,7 +205,8 @@ def options(
 ) -> None:
     """Show the version for ``--version``, else the help if no command is given.
 
-    The other options are here for the help only: `main` and `face_of` have dealt with them before.
+    The other options are here for the help only: `main` and `invocation_of` have dealt with them
+    before.
     """
     del project, config, verbose
     if json:

@@ -13,7 +13,7 @@ from typing import Final
 
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
-from agentmux.cli.face import Face, face_of
+from agentmux.cli.invocation import Invocation, invocation_of
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import (
@@ -22,12 +22,12 @@ from agentmux.errors import (
     DeclinedError,
     ExitCode,
     UsageError,
-    of_system,
+    data_error_from,
 )
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _JSON: Final = {"--json"}
-"""A command line with no other words prints the summary of the project (`fast.standing`)."""
+"""A command line with no other words prints the summary of the project (`fast.project_summary`)."""
 
 _QUICK: Final = {"--all", "--json"}
 """``list`` with no other options than these is run without importing typer."""
@@ -45,9 +45,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         sys.stdout.reconfigure(errors="replace")  # as stderr does; else a character could end us
     render.locate_commands(str)
     try:
-        face, rest = face_of(argv, environ)
-        _locate_commands(face.elsewhere())
-        code = _run(face, rest)
+        invocation, rest = invocation_of(argv, environ)
+        _locate_commands(invocation.other_project())
+        code = _run(invocation, rest)
     except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
     except AgentmuxError as error:
@@ -55,7 +55,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except OSError as error:
         if _VERBOSE.intersection(argv):
             render.note(_trace(error))
-        return _report_error(of_system(error), json=with_json)
+        return _report_error(data_error_from(error), json=with_json)
     except KeyboardInterrupt:
         render.note("interrupted")
         return ExitCode.INTERRUPTED
@@ -72,11 +72,11 @@ def _locate_commands(project: Path | None) -> None:
         render.locate_commands(partial(machine.locate, project=project))
 
 
-def _run(face: Face, argv: Sequence[str]) -> int:
-    if face.verbose:
+def _run(invocation: Invocation, argv: Sequence[str]) -> int:
+    if invocation.verbose:
         _log_to_stderr()
     try:
-        code = _chosen(argv)(face, argv)
+        code = _chosen(argv)(invocation, argv)
     except DeclinedError:
         return ExitCode.INTERRUPTED
     if code == ExitCode.OK:
@@ -84,7 +84,7 @@ def _run(face: Face, argv: Sequence[str]) -> int:
     return code
 
 
-def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
+def _chosen(argv: Sequence[str]) -> Callable[[Invocation, Sequence[str]], int]:
     """Return the function that runs a command line.
 
     Help, ``list`` and the command line without a command are run without importing typer.
@@ -93,32 +93,35 @@ def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
         from agentmux.cli.fast import help as fast
 
         if fast.is_wanted(argv):
-            return lambda face, given: fast.run(given, face.environ)
+            return lambda invocation, given: fast.run(given, invocation.environ)
     if _JSON.issuperset(argv):
-        return _standing
+        return _show_project
     quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
     return _list if quick else _through_typer
 
 
-def _standing(face: Face, argv: Sequence[str]) -> int:
-    if not argv and face.opens_desk:
+def _show_project(invocation: Invocation, argv: Sequence[str]) -> int:
+    if not argv and invocation.opens_desk:
         from agentmux.desk.main import open_desk
 
         return open_desk(
-            face.known_project(), face.environ, config=face.config, colours=face.colours
+            invocation.known_project(),
+            invocation.environ,
+            config=invocation.config,
+            colours=invocation.colours,
         )
-    from agentmux.cli.fast import standing
+    from agentmux.cli.fast import project_summary
 
-    return standing.run(face, json="--json" in argv)
+    return project_summary.run(invocation, json="--json" in argv)
 
 
-def _list(face: Face, argv: Sequence[str]) -> int:
+def _list(invocation: Invocation, argv: Sequence[str]) -> int:
     from agentmux.cli.fast import session_list
 
-    return session_list.run(face, everything="--all" in argv, json="--json" in argv)
+    return session_list.run(invocation, everything="--all" in argv, json="--json" in argv)
 
 
-def _through_typer(face: Face, argv: Sequence[str]) -> int:
+def _through_typer(invocation: Invocation, argv: Sequence[str]) -> int:
     import typer
 
     from agentmux.cli.command_table import app
@@ -126,7 +129,7 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
     # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
     try:
-        given = replace(face, slow=render.note)
+        given = replace(invocation, slow=render.note)
         result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=given)
     except typer.Abort:
         raise KeyboardInterrupt from None

@@ -17,7 +17,7 @@ from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.colours import CODES, paint_text, shows_colours
 from agentmux.core.terminal.text.folding import fold
 from agentmux.core.terminal.text.visible_text import visible
-from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
+from agentmux.errors import AgentmuxError, DataError, RefusedError, data_error_from
 
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
@@ -98,7 +98,7 @@ def _answering() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise DataError(f"cannot write the answer: {of_system(error).message}") from None
+        raise DataError(f"cannot write the answer: {data_error_from(error).message}") from None
 
 
 def note(text: str) -> None:
@@ -132,7 +132,7 @@ def hint(text: str) -> None:
 
 
 def _colours_errors() -> bool:
-    environ = os.environ  # noqa: TID251 (errors are also shown before there is a `Face`)
+    environ = os.environ  # noqa: TID251 (errors are also shown before there is an `Invocation`)
     return shows_colours(environ, on_terminal=sys.stderr.isatty())
 
 

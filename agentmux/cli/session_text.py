@@ -12,8 +12,8 @@ from agentmux.app.views.session_words import (
     label,
     moved_lines,
     next_step,
-    no_way,
     step_labels,
+    ways_not_looked_up,
     where,
 )
 from agentmux.cli import render
@@ -108,7 +108,7 @@ def _cut_cell(text: str, cells: int, column: int) -> str:
 
 
 def status_lines(
-    view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way, *, colours: bool
+    view: SessionView, ways: Callable[[], tuple[str, ...]] = ways_not_looked_up, *, colours: bool
 ) -> list[str]:
     """Return the lines that ``agentmux status`` prints for one session.
 

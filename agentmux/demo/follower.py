@@ -78,7 +78,7 @@ class Follower:
             self.steps.append(step)
             self._tell(step)
 
-    def until(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
+    def wait_for(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
         """Read events until ``condition`` is true.
 
         Args:

@@ -43,7 +43,7 @@ def run(*, keep: bool) -> ExitCode:
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
     """
-    return perform(make_project, lambda scene, screen: Play(scene, screen).all(), keep=keep)
+    return perform(make_project, lambda scene, screen: Play(scene, screen).run(), keep=keep)
 
 
 class Play:
@@ -55,7 +55,7 @@ class Play:
         self._commands = DemoCommands(demo.homes[0], demo.project, screen)
         self._socket = demo.homes[0].socket
 
-    def all(self) -> bool:
+    def run(self) -> bool:
         """Run all steps and print the checks; return whether every check passed."""
         demo, screen = self._demo, self._screen
         screen.line(f"a small project in {demo.project}, with a tmux server of its own")
@@ -83,7 +83,7 @@ class Play:
         Returns:
             When the server was killed, in seconds of Unix time.
         """
-        follower.until(
+        follower.wait_for(
             lambda: _is_middle(follower.state),
             f"{FINISHED} done and {INTERRUPTED} at work",
             deadline_s=DEADLINE_S,
@@ -127,7 +127,7 @@ class Play:
             text=True,
         )
         try:
-            follower.until(is_there, f"waiting for {goal}", deadline_s=DEADLINE_S)
+            follower.wait_for(is_there, f"waiting for {goal}", deadline_s=DEADLINE_S)
             _, errors = waiting.communicate(timeout=ENDING_S)
         finally:
             waiting.kill()

@@ -113,7 +113,7 @@ def _running(scene: Scene) -> tuple[tuple[int, int], ...]:
     # Without /proc, only the tmux servers can be found; the other processes end with them.
     pairs: set[tuple[int, int]] = set()
     for home in scene.homes:
-        pairs |= {*_server(home), *processes.carriers(home.mark)}
+        pairs |= {*_server(home), *processes.processes_with_variable(home.mark)}
     return tuple(pairs)
 
 

@@ -13,11 +13,11 @@ from agentmux.demo_agent.conversation.conversation import (
     asks_code_word,
     write_checkpoint,
 )
-from agentmux.demo_agent.conversation.face import AgentFace
+from agentmux.demo_agent.conversation.user_interface import UserInterface
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
 from agentmux.demo_agent.hooks import HookRunner
 from agentmux.demo_agent.options import HELP, VERSION, AgentOptions
-from agentmux.demo_agent.scenario import Life
+from agentmux.demo_agent.scenario import Behaviour
 from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.work import commands, instructions
 from agentmux.demo_agent.work.trace import Trace
@@ -28,7 +28,7 @@ THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
 _LIMIT: Final = "You have reached your usage limit · it resets at "
 
 
-class Setting(NamedTuple):
+class RunSettings(NamedTuple):
     """The settings of one run, which do not change while it lasts.
 
     Attributes:
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
         env: The environment variables.
         cwd: The working directory, without symbolic links.
         seat: The agent's seat in a session of AgentMux.
-        life: How the agent behaves in this run.
+        behaviour: How the agent behaves in this run.
         counters: The folder with the files in which the runs of a seat count launches and crashes.
     """
 
@@ -44,7 +44,7 @@ class Setting(NamedTuple):
     env: Mapping[str, str]
     cwd: str
     seat: OwnSeat
-    life: Life
+    behaviour: Behaviour
     counters: Path
 
 
@@ -53,9 +53,9 @@ class Agent:
 
     def __init__(
         self,
-        setting: Setting,
+        setting: RunSettings,
         conversation: Conversation,
-        face: AgentFace,
+        face: UserInterface,
         hooks: HookRunner,
         *,
         renew: Callable[[], Conversation],
@@ -101,7 +101,7 @@ class Agent:
             self._slash(words)
             return "done"
         self._prompts += 1
-        self._trace.did("prompted", prompt)
+        self._trace.add_line("prompted", prompt)
         self._face.say("> " + words.replace("\n", "\n  "))
         self._conversation.begin(prompt)
         self._fire("UserPromptSubmit", prompt=prompt)
@@ -131,7 +131,7 @@ class Agent:
             write_checkpoint(Path(folder), self._conversation)
 
     def _answer(self, prompt: str) -> tuple[str, str]:
-        life = self._setting.life
+        life = self._setting.behaviour
         if life.limit is True:
             return f"{_LIMIT}5pm", "failed"
         asked, text = self._read_prompt(prompt)
@@ -193,7 +193,7 @@ class Agent:
         return self._is_answered
 
     def _is_silent(self, asked: instructions.Instructions | None) -> bool:
-        silent = self._setting.life.silent
+        silent = self._setting.behaviour.silent
         if silent == "until-told" and self._prompts == 1:
             self._held = asked
             return True
@@ -203,11 +203,11 @@ class Agent:
         word = self._conversation.code_word()
         if word is None:
             return "I do not know a code word."
-        self._trace.did("remembered", word)
+        self._trace.add_line("remembered", word)
         return f"The code word is {word}."
 
     def _work(self, asked: instructions.Instructions) -> str:
-        waits = self._setting.life.submit in _UNTIL_TOLD
+        waits = self._setting.behaviour.submit in _UNTIL_TOLD
         told = waits and self._prompts > 1
         worker = self._worker(only_submit=told)
         if asked.hello:
@@ -222,10 +222,14 @@ class Agent:
 
     def _worker(self, *, only_submit: bool = False) -> SeatWork:
         setting = self._setting
-        life = setting.life._replace(submit="yes", write="none") if only_submit else setting.life
+        life = (
+            setting.behaviour._replace(submit="yes", write="none")
+            if only_submit
+            else setting.behaviour
+        )
         return SeatWork(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
 
-    def _run(self, argv: Sequence[str]) -> commands.Ran:
+    def _run(self, argv: Sequence[str]) -> commands.CommandResult:
         """Run a command and show its output.
 
         The user is asked for permission first, if the options or the scenario say so.
@@ -234,7 +238,7 @@ class Agent:
             TurnCancelledError: The user did not permit the command.
         """
         setting = self._setting
-        if setting.options.permission_mode == "ask" or setting.life.dialog == "permission":
+        if setting.options.permission_mode == "ask" or setting.behaviour.dialog == "permission":
             head = ("Bash command", "", f"  {' '.join(argv)}", "", "Do you want to proceed?")
             if self._face.choose(head, ("Yes", "No"), 0) != 0:
                 raise TurnCancelledError

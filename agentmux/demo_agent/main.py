@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.demo_agent import scenario
-from agentmux.demo_agent.agent import Agent, Setting
+from agentmux.demo_agent.agent import Agent, RunSettings
 from agentmux.demo_agent.conversation.conversation import Conversation, Store, read_checkpoint
-from agentmux.demo_agent.conversation.face import AgentFace, Plain
 from agentmux.demo_agent.conversation.ids import new_id
-from agentmux.demo_agent.conversation.terminal import TerminalFace
+from agentmux.demo_agent.conversation.terminal import TerminalInterface
+from agentmux.demo_agent.conversation.user_interface import PipeInterface, UserInterface
 from agentmux.demo_agent.errors import QuitError, WrongArgvError
 from agentmux.demo_agent.hooks import HookRunner
 from agentmux.demo_agent.options import HELP, VERSION, AgentOptions, parse
@@ -47,7 +47,7 @@ def main() -> int:
 def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
     setting = _setting(options, env)
     _require_reach(options, setting.cwd, env)
-    if setting.life.ignore_hup:
+    if setting.behaviour.ignore_hup:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     store = Store(_home(env), setting.cwd)
     conversation = _conversation(options, store, setting.cwd)
@@ -57,10 +57,12 @@ def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
         return _conversation(anew, store, setting.cwd)
 
     hooks = HookRunner(options.settings, env)
-    _wait(setting.life.banner_delay)
+    _wait(setting.behaviour.banner_delay)
     if not (os.isatty(0) and os.isatty(1)):
-        return _run_plain(Agent(setting, conversation, Plain(), hooks, renew=renew), options)
-    face = TerminalFace(0, survive_hangup=setting.life.ignore_hup)
+        return _run_plain(
+            Agent(setting, conversation, PipeInterface(), hooks, renew=renew), options
+        )
+    face = TerminalInterface(0, survive_hangup=setting.behaviour.ignore_hup)
     agent = Agent(setting, conversation, face, hooks, renew=renew)
     try:
         _ask_first(face, setting, _home(env))
@@ -72,21 +74,21 @@ def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
 
 
 def _run_plain(agent: Agent, options: AgentOptions) -> int:
-    prompt = options.prompt or Plain().next_prompt()
+    prompt = options.prompt or PipeInterface().next_prompt()
     try:
         return 0 if not prompt or agent.take(prompt) == "done" else 1
     except QuitError as quit_:
         return quit_.exit_code
 
 
-def _setting(options: AgentOptions, env: Mapping[str, str]) -> Setting:
+def _setting(options: AgentOptions, env: Mapping[str, str]) -> RunSettings:
     seat = seat_from(env)
     data = scenario.load(options.scenario or env.get("AGENTMUX_DEMO_SCENARIO"))
     _home(env).mkdir(parents=True, exist_ok=True, mode=0o700)
     counters = Path(env.get("AGENTMUX_DEMO_COUNTERS") or _home(env) / "counters")
     counters.mkdir(parents=True, exist_ok=True, mode=0o700)
-    life = scenario.live(data, seat, _count_launch(counters, seat))
-    return Setting(options, env, str(Path.cwd().resolve()), seat, life, counters)
+    life = scenario.behaviour_of(data, seat, _count_launch(counters, seat))
+    return RunSettings(options, env, str(Path.cwd().resolve()), seat, life, counters)
 
 
 def _home(env: Mapping[str, str]) -> Path:
@@ -149,7 +151,7 @@ def _wait(seconds: float) -> None:
         select.select((), (), (), seconds)
 
 
-def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
+def _ask_first(face: UserInterface, setting: RunSettings, home: Path) -> None:
     """Show the dialog that comes before the first prompt, if the scenario has one.
 
     Args:
@@ -160,10 +162,10 @@ def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
     Raises:
         QuitError: The user does not trust the folder.
     """
-    if setting.life.dialog == "unknown":
+    if setting.behaviour.dialog == "unknown":
         face.choose(("A new version is available!", "", "Update now?"), ("Update", "Skip"), 0)
     trusted = home / "trusted"
-    if setting.life.dialog != "trust" or setting.cwd in _lines(trusted):
+    if setting.behaviour.dialog != "trust" or setting.cwd in _lines(trusted):
         return
     head = ("Accessing workspace:", f"  {setting.cwd}", "", TRUST_HEAD)
     if face.choose(head, ("Yes, I trust this folder", "No, exit"), 1) != 0:

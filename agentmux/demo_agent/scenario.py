@@ -13,7 +13,7 @@ from agentmux.demo_agent.errors import WrongArgvError
 from agentmux.demo_agent.seat import OwnSeat
 
 
-class Life(NamedTuple):
+class Behaviour(NamedTuple):
     """How the agent behaves in one launch of one seat.
 
     The fields are the keys of the scenario file (docs/reference/demo-agent.md). With all defaults,
@@ -78,7 +78,7 @@ def load(path: str | None) -> dict[str, Any]:
     return _check(path, data)
 
 
-def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
+def behaviour_of(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Behaviour:
     """Return how the agent behaves in one launch of a seat.
 
     The scenario's ``default`` is applied first, then its part for the role, then its part for the
@@ -100,7 +100,7 @@ def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
     for block in blocks:
         for part in _matching(block or {}, attempt):
             values.update(part)
-    return Life()._replace(**values)
+    return Behaviour()._replace(**values)
 
 
 def _matching(block: dict[str, Any], attempt: dict[str, int]) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ def _check(path: str, data: object) -> dict[str, Any]:
 
 
 def _check_block(path: str, where: str, block: object) -> None:
-    known = frozenset(Life._fields) | {"attempts"}
+    known = frozenset(Behaviour._fields) | {"attempts"}
     for key, value in _mapping(path, where, block, known).items():
         if key == "attempts":
             _check_attempts(path, where, value)
@@ -149,7 +149,7 @@ def _check_attempts(path: str, where: str, attempts: object) -> None:
         raise WrongArgvError(f"Error: scenario {path}: {where}.attempts is not a list")
     for at, part in enumerate(attempts):
         here = f"{where}.attempts[{at}]"
-        fields = _mapping(path, here, part, frozenset(Life._fields) | {"when"})
+        fields = _mapping(path, here, part, frozenset(Behaviour._fields) | {"when"})
         when = _mapping(path, f"{here}.when", fields.get("when"), _WHEN)
         if not when or not all(isinstance(value, int) for value in when.values()):
             raise WrongArgvError(f"Error: scenario {path}: {here}.when needs whole numbers")

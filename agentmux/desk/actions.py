@@ -18,9 +18,15 @@ from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import DeskCommand
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.command_words import Words
-from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, TextDialog, Writing
-from agentmux.desk.screens.new_session import Describing, NewSessionOffer
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.desk.screens.dialogs import (
+    ChoiceDialog,
+    FailureDialog,
+    LineEntryDialog,
+    TextDialog,
+    TextEntryDialog,
+)
+from agentmux.desk.screens.new_session import NewSessionDialog, NewSessionOffer
+from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
@@ -133,7 +139,7 @@ class Actions:
             DeskCommand.COMMENT: self._comment,
         }
 
-    def begin(self, command: DeskCommand) -> None:
+    def start_action(self, command: DeskCommand) -> None:
         """Start an action on the selected session; show a message if that is not possible."""
         row = self._app.listing.selected_row
         if self._busy:
@@ -150,7 +156,7 @@ class Actions:
         try:
             await action
         except (AgentmuxError, OSError) as error:
-            known = of_system(error) if isinstance(error, OSError) else error
+            known = data_error_from(error) if isinstance(error, OSError) else error
             hint = f" ({known.hints[0]})" if known.hints else ""
             self._app.say(self._locate(f"{known.message}{hint}", project), Colour.RED)
         finally:
@@ -180,7 +186,7 @@ class Actions:
     ) -> None:
         self._app.say(said.words, Colour.RED)
         lines = (said.words, "", *said.hints)
-        if await self._app.ask(Failure(shlex.join(words), lines, can_ask=can_ask)):
+        if await self._app.ask(FailureDialog(shlex.join(words), lines, can_ask=can_ask)):
             self._here(project, words)
 
     def _here(self, project: Path, words: Words) -> None:
@@ -202,7 +208,7 @@ class Actions:
             self._app.say(f"not approved: {asked}", Colour.RED)
         else:
             title = f"What an approval of {row.name} would do"
-            if await self._app.ask(TextDialog(title, asked.lines, f"{asked.does}?", key="a")):
+            if await self._app.ask(TextDialog(title, asked.lines, f"{asked.effect}?", key="a")):
                 words = command_words.approve(row.name, asked.approval.digest)
                 await self._run(row.project, words, "approving")
 
@@ -223,7 +229,7 @@ class Actions:
         text = change_request(self._app.comments.get(row.path, {}))
         title = f"What should change in {row.name}?"
         answer = await self._app.ask(
-            Writing(title, text=f"{text}\n" if text else "", choices=known.beginnings)
+            TextEntryDialog(title, text=f"{text}\n" if text else "", choices=known.beginnings)
         )
         if answer is not None:
             words = command_words.request_changes(row.name, answer.choice, known.digest)
@@ -251,7 +257,7 @@ class Actions:
         line = view.page.lines[view.cursor]
         shown = "".join(text for text, _ in line)
         about = (shown, *([held[place].text] if place in held else ()))
-        text = await self._app.ask(Asking(f"Comment on {place}", about, "a comment"))
+        text = await self._app.ask(LineEntryDialog(f"Comment on {place}", about, "a comment"))
         if text is not None:
             held[place] = LineComment(text=text.strip(), line=shown)
             view.commented = frozenset(held)
@@ -268,7 +274,7 @@ class Actions:
             return
         hint = "the keys to press there, such as 2, y, or Down Enter; or a text"
         title = f"{shown.seat} of {row.name} asks"
-        typed = await self._app.ask(Asking(title, shown.text(), hint, empty="Enter"))
+        typed = await self._app.ask(LineEntryDialog(title, shown.text(), hint, empty="Enter"))
         if typed is not None:
             keys = tuple(_words(typed))
             words = command_words.answer(row.name, shown.seat, keys, shown.digest)
@@ -283,17 +289,17 @@ class Actions:
         if len(seats) > 1:
             question = "a number chooses, Esc closes"
             title = f"Whom in {row.name}?"
-            chosen = await self._app.ask(Choosing(title, (), seats, question, single=True))
+            chosen = await self._app.ask(ChoiceDialog(title, (), seats, question, single=True))
         for seat in chosen or ():
-            answer = await self._app.ask(Writing(f"What to tell {seat} of {row.name}?"))
+            answer = await self._app.ask(TextEntryDialog(f"What to tell {seat} of {row.name}?"))
             if answer is not None:
                 words = command_words.tell(row.name, seat)
                 await self._run(row.project, words, f"telling {seat}", text=answer.text)
 
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
-        from agentmux.core.decisions.seat_needs import tellable
+        from agentmux.core.decisions.seat_needs import list_messageable_seats
 
-        return tellable(self._app.tools.reader.place_row(row)[1])
+        return list_messageable_seats(self._app.tools.reader.place_row(row)[1])
 
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
         """Let the user choose one of several screens; return a single one without asking."""
@@ -301,7 +307,9 @@ class Actions:
             return screens[0]
         names = tuple(each.seat for each in screens)
         chosen = await self._app.ask(
-            Choosing("Several agents ask", (), names, "a number chooses, Esc closes", single=True)
+            ChoiceDialog(
+                "Several agents ask", (), names, "a number chooses, Esc closes", single=True
+            )
         )
         return next((each for each in screens if each.seat in (chosen or ())), None)
 
@@ -321,7 +329,7 @@ class Actions:
                 self._here(row.project, command_words.attach(row.name))
         elif row.live:
             self._here(row.project, command_words.attach(row.name))
-        elif row.rests:
+        elif row.can_be_resumed:
             await self._resume(row)
         else:
             self._app.say(f"session {row.name} is not live")
@@ -340,7 +348,7 @@ class Actions:
         title = f"What a resume of {row.name} would do"
         anew = "a number: that seat begins anew. " if plan.seats else ""
         question = f"{anew}Resume? y yes, Esc no"
-        fresh = await self._app.ask(Choosing(title, plan.lines, plan.seats, question))
+        fresh = await self._app.ask(ChoiceDialog(title, plan.lines, plan.seats, question))
         if fresh is not None:
             words = command_words.resume(row.name, tuple(sorted(fresh)))
             await self._run(row.project, words, "resuming")
@@ -371,7 +379,7 @@ class Actions:
         return _Plan(lines=tuple(self._locate(e, row.project) for e in lines), seats=seats)
 
     async def _resume_marked(self) -> None:
-        rows = [each for each in self._app.listing.chosen if each.rests]
+        rows = [each for each in self._app.listing.chosen if each.can_be_resumed]
         if not rows:
             self._app.say("none of the marked sessions is at rest")
             return
@@ -398,7 +406,7 @@ class Actions:
             return
         question = "a number starts that seat again, Esc closes"
         chosen = await self._app.ask(
-            Choosing(f"Start a seat of {row.name} again", (), seats, question, single=True)
+            ChoiceDialog(f"Start a seat of {row.name} again", (), seats, question, single=True)
         )
         for seat in chosen or ():
             await self._run(
@@ -406,9 +414,9 @@ class Actions:
             )
 
     def _restartable(self, row: DeskRow) -> tuple[str, ...]:
-        from agentmux.core.decisions.seat_needs import restartable
+        from agentmux.core.decisions.seat_needs import list_restartable_seats
 
-        return restartable(self._app.tools.reader.place_row(row)[1])
+        return list_restartable_seats(self._app.tools.reader.place_row(row)[1])
 
     async def _unpark(self, row: DeskRow) -> None:
         if row.row.group is not StatusGroup.PARKED:
@@ -452,7 +460,7 @@ class Actions:
         if not known:
             self._app.say("no project is known here: go to yours, and open the desk there")
             return
-        answer = await self._app.ask(Describing(known, self._offer))
+        answer = await self._app.ask(NewSessionDialog(known, self._offer))
         if answer is not None:
             with TemporaryDirectory(prefix="agentmux-") as folder:
                 path = Path(folder) / "feature"

@@ -206,7 +206,7 @@ class DeskApp(App[int]):
         if changed:
             kept = lists.kept_safety(self.listing, rows)
             self.listing = lists.with_rows(self.listing, kept, gone)
-            self._stale |= {row.path for row in rows if row.rests}
+            self._stale |= {row.path for row in rows if row.can_be_resumed}
             if not self._is_touched:
                 self.listing = lists.move(self.listing, _MOVES[DeskCommand.FIRST])
         if new and self._selects_new and self.tools.feed.is_complete:
@@ -265,9 +265,9 @@ class DeskApp(App[int]):
             parts += [(OPEN_KEY, BOLD), (" the fleet  ", DIM)]
         if self.is_widened and self.listing.selected_row is not None:
             parts.append((layout.slug_of(self.listing.selected_row.name), BOLD))
-        if self.listing.sought or self.searching:
+        if self.listing.search_text or self.searching:
             cursor = "\u258f" if self.searching else ""
-            parts.append((f"/{self.listing.sought}{cursor}", BOLD))
+            parts.append((f"/{self.listing.search_text}{cursor}", BOLD))
         self._line("head").show(tuple(parts))
 
     def _show_foot(self) -> None:
@@ -423,11 +423,11 @@ class DeskApp(App[int]):
     def _type_search(self, event: Key) -> bool:
         """Handle a key while the user types a search; return whether the key belongs to it."""
         if event.key == "backspace":
-            self._search(self.listing.sought[:-1])
+            self._search(self.listing.search_text[:-1])
         elif event.key == "ctrl+u":
             self._search("")
         elif event.is_printable and event.character:
-            self._search(self.listing.sought + event.character)
+            self._search(self.listing.search_text + event.character)
         else:
             return False
         return True
@@ -436,7 +436,7 @@ class DeskApp(App[int]):
         """Append a pasted text to the search."""
         if len(self.screen_stack) == 1:
             self.searching = True
-            self._search(self.listing.sought + " ".join(event.text.split()))
+            self._search(self.listing.search_text + " ".join(event.text.split()))
 
     def _search(self, text: str) -> None:
         self.listing = lists.search(self.listing, text)
@@ -477,7 +477,7 @@ class DeskApp(App[int]):
             if self.tools.agent and key_of(command).decides:
                 self.say(self.tools.agent, Colour.RED)
             else:
-                self._actions.begin(command)
+                self._actions.start_action(command)
         elif command in _MOVES:
             self._move(command)
         elif command is DeskCommand.TAB:
@@ -542,7 +542,7 @@ class DeskApp(App[int]):
                 self._go_to_side(on_page=on_page)
 
     def _escape(self) -> None:
-        if self.searching or self.listing.sought:
+        if self.searching or self.listing.search_text:
             self.searching = False
             self.listing = lists.search(self.listing, "")
         elif self.on_page:

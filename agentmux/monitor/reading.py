@@ -11,7 +11,7 @@ from agentmux.core.terminal.text.text_width import clean, cut, printable, spread
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle
 
 if TYPE_CHECKING:
-    from agentmux.ports.tmux.display import DisplayedText, Picture
+    from agentmux.ports.tmux.display import DisplayedText, MonitorContent
 
 _QUESTION_LINES: Final = 8
 _TEXT_LINES: Final = 40
@@ -38,7 +38,7 @@ _DIFF_STYLES: Final = (
 )  # fmt: skip
 
 
-def page_of(picture: Picture, cols: int, rows: int) -> TextPage:
+def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
     """Return how much of the picture's text fits on a screen of this size."""
     reading = picture.reading
     if reading is None:
@@ -47,7 +47,7 @@ def page_of(picture: Picture, cols: int, rows: int) -> TextPage:
     return TextPage(rows=max(room, 1), last=max(len(_body(reading, cols)) - room, 0))
 
 
-def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+def draw_reading(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLine, ...]:
     """Return a page of the text that the user reads, with the question below it, as ``rows`` lines.
 
     Empty if the picture has no such text, or the pane has too few rows for it.
@@ -64,7 +64,7 @@ def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, .
     return (title, *shown, *blank, *_below(picture, cols))
 
 
-def _below(picture: Picture, cols: int) -> tuple[MonitorLine, ...]:
+def _below(picture: MonitorContent, cols: int) -> tuple[MonitorLine, ...]:
     wide = min(cols, WIDEST)
     note = [(Segment(line, SegmentStyle.DIM),) for line in wrap(clean(picture.note), wide, 2)]
     if not picture.question:

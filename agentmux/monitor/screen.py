@@ -19,7 +19,7 @@ from agentmux.core.terminal.text.text_width import clean
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.segments import MonitorLine, SegmentStyle
 from agentmux.monitor.view import draw
-from agentmux.ports.tmux.display import MonitorMessage, Picture
+from agentmux.ports.tmux.display import MonitorContent, MonitorMessage
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1
@@ -82,12 +82,12 @@ class TerminalDisplay:
         self._keyboard: int | None = keyboard if os.isatty(keyboard) else None
         self._keys = Keys()
         self._saved = None if self._keyboard is None else terminal.keys_only(self._keyboard)
-        self._picture: Picture | None = None
+        self._picture: MonitorContent | None = None
         self._painted: object = None
         self._fitting: tuple[int, int] | None = None
         self._drawing = Lock()
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         """Draw ``picture`` in the terminal's current size, unless the screen shows that already."""
         with self._drawing:
             self._picture = picture
@@ -109,7 +109,7 @@ class TerminalDisplay:
             self._painted, self._fitting = None, None
             self._paint_now(ended=False)
 
-    def fits(self, cols: int, rows: int) -> None:
+    def limit_size(self, cols: int, rows: int) -> None:
         self._fitting = (cols, rows)
 
     def _size(self) -> tuple[int, int]:
@@ -183,7 +183,7 @@ class PlainDisplay:
         self._stream = stream
         self._said: tuple[MonitorMessage, ...] = ()
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         """Print the messages that the last picture did not have; never raises."""
         new = _new(self._said, picture.messages)
         self._said = picture.messages
@@ -203,7 +203,7 @@ class PlainDisplay:
         """Return an empty page, because there is no screen."""
         return TextPage()
 
-    def fits(self, cols: int, rows: int) -> None:
+    def limit_size(self, cols: int, rows: int) -> None:
         """Do nothing: printed lines do not depend on a size."""
 
     def handle_resize(self) -> None:

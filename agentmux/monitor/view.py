@@ -25,7 +25,7 @@ from agentmux.app.views.session.timeline import (
 )
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
-from agentmux.core.decisions.seat_needs import restartable
+from agentmux.core.decisions.seat_needs import list_restartable_seats
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import Seat, SessionState
@@ -49,7 +49,7 @@ from agentmux.core.terminal.text.text_width import NARROW, clean, cut, spread, w
 from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle, plain
-from agentmux.ports.tmux.display import MonitorMessage, Picture, SeatStatus
+from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, SeatStatus
 
 ATTENTION: Final = "!"
 """The sign before a line that asks the user to act."""
@@ -86,12 +86,14 @@ _Ranked = tuple[int, MonitorLine]
 _SPACE: Final[_Ranked] = (_Rank.SPACE, ())
 
 
-def render(picture: Picture, cols: int, rows: int) -> tuple[str, ...]:
+def render(picture: MonitorContent, cols: int, rows: int) -> tuple[str, ...]:
     """Return the monitor's lines as plain text: ``rows`` lines of at most ``cols`` cells."""
     return tuple(plain(line) for line in draw(picture, cols, rows))
 
 
-def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[MonitorLine, ...]:
+def draw(
+    picture: MonitorContent, cols: int, rows: int, *, ended: bool = False
+) -> tuple[MonitorLine, ...]:
     """Return the lines that the monitor draws: ``rows`` lines of at most ``cols`` cells.
 
     Args:
@@ -127,7 +129,7 @@ def _join_sections(sections: Iterable[Iterable[_Ranked]]) -> list[_Ranked]:
     return body
 
 
-def _deciding(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+def _deciding(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLine, ...]:
     """Return the lines that ask the user to decide: the result, and the keys below it.
 
     Empty if there is no result to show, an agent waits for the user, or the rows do not suffice.
@@ -189,7 +191,7 @@ def _heading(text: str, cols: int) -> _Ranked:
 # -- the feature ---------------------------------------------------------------------------------
 
 
-def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _header(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     state = picture.state
     feature = (_Rank.FEATURE, _Rank.HEADING)
     yield from _text(state.subject, cols, SegmentStyle.HEADER, ranks=feature, lines=2)
@@ -207,12 +209,12 @@ def _name(state: SessionState) -> str:
     return PurePosixPath(state.feature_dir).name or state.session_name
 
 
-def _choose_name(picture: Picture) -> str:
+def _choose_name(picture: MonitorContent) -> str:
     """Return the name of the session for commands to type."""
     return picture.name or _name(picture.state)
 
 
-def _fit_command(command: str, picture: Picture, cols: int) -> str:
+def _fit_command(command: str, picture: MonitorContent, cols: int) -> str:
     """Return a command for this session; without the name if that would be broken.
 
     Such a command asks which session is meant.
@@ -221,7 +223,7 @@ def _fit_command(command: str, picture: Picture, cols: int) -> str:
     return command if fits else command.replace(f" {_choose_name(picture)}", "", 1)
 
 
-def _place(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _place(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     """Yield the session's name, branch and worktree, which are left out before all else."""
     state = picture.state
     branch = state.branch if state.worktree else None  # of the checkout, a person knows it
@@ -247,7 +249,7 @@ def _phase_line(state: SessionState, cols: int) -> Iterator[_Ranked]:
     yield _Rank.CURRENT, (Segment(cut(whole, cols), SegmentStyle.HEADER),)
 
 
-def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _phases(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     for each in phase_lines(picture.state, picture.spent_s):
         if each.phase in ENDS:
             style = SegmentStyle.GOOD if each.mark == DONE else SegmentStyle.BAD
@@ -279,14 +281,14 @@ _PHASE_STYLES: Final = {
 # -- who is at work ------------------------------------------------------------------------------
 
 
-def _status(name: str, picture: Picture) -> SeatStatus:
+def _status(name: str, picture: MonitorContent) -> SeatStatus:
     """Return the last observed status of the seat ``name``, or else its status in the journal."""
     seat = picture.state.seats[name]
     journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
     return picture.statuses.get(name, journal)
 
 
-def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _seats(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     seats = picture.state.seats
     if seats:
         yield _heading("At work" if len(seats) == 1 else f"At work ({len(seats)})", cols)
@@ -294,7 +296,9 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _seat(picture, number, name, seat, cols)
 
 
-def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> Iterator[_Ranked]:
+def _seat(
+    picture: MonitorContent, number: int, name: str, seat: Seat, cols: int
+) -> Iterator[_Ranked]:
     status = _status(name, picture)
     attention = _turn(status) is not None
     mark = ATTENTION if attention else " "
@@ -329,7 +333,7 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
 
 
 _NUMBERED: Final = 9
-_ENDED: Final = statuses.LEFT | {statuses.CRASHED, statuses.REJECTED}
+_ENDED: Final = statuses.ENDED_STATUSES | {statuses.CRASHED, statuses.REJECTED}
 # A status that needs the user has no colour here, because the sign `ATTENTION` marks it.
 _COLOURED: Final = {
     Colour.RED: SegmentStyle.BAD,
@@ -348,7 +352,7 @@ def _says(status: SeatStatus, now: datetime, *, since: bool) -> str:
     return f"{says} {_age(status.since, now)}" if since else says
 
 
-def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _held(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     """Yield a line for each parked seat, whose agent is started when its usage limit ends."""
     state = picture.state
     held = [name for name in state.parked if name not in state.seats and is_parked(state, name)]
@@ -364,7 +368,7 @@ def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield _Rank.SEAT, (Segment(left), Segment(right))
 
 
-def _about(picture: Picture, name: str, seat: Seat) -> str:
+def _about(picture: MonitorContent, name: str, seat: Seat) -> str:
     """Return a line about a seat: its agent and model, for how long, and how it was started."""
     known = picture.state.agents.get(name, {})
     parts = (
@@ -416,7 +420,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 _UNSENT: Final = f"{_GO}; t types the prompt now, whatever its screen shows"
 
 
-def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _turns(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     turns = [*_failure(picture, cols), *_decision(picture.state), *_askers(picture)]
     if turns or picture.question or picture.note or picture.draft is not None:
         yield _heading("Your turn", cols)
@@ -437,14 +441,14 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
 
 
-def _list_failures(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _list_failures(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     """Yield the lines about failures, without keys, which no longer work."""
     for what, *_ in _failure(picture, cols):
         first = (_Rank.TURN, _Rank.MORE)
         yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
 
 
-def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _writing(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     """Yield the lines of the field in which the user writes what to change.
 
     First comes an instruction, then the text so far; if that is long, only its end.
@@ -459,14 +463,14 @@ def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
     yield from _text(picture.begins, cols, SegmentStyle.DIM, ranks=more, lines=2, indent="  ")
 
 
-def _failure(picture: Picture, cols: int) -> Iterator[tuple[str, ...]]:
+def _failure(picture: MonitorContent, cols: int) -> Iterator[tuple[str, ...]]:
     state, session = picture.state, _choose_name(picture)
     if state.phase != Phase.FAILED:
         return
     interruption = state.interruption
     what = f"failed: {interruption.cause}" if interruption is not None else "failed"
     seat = interruption.seat if interruption is not None else ""
-    again = ("press r to start it again",) if seat in restartable(state) else ()
+    again = ("press r to start it again",) if seat in list_restartable_seats(state) else ()
     mended = seat == SETUP
     mend = ("if git.setup is wrong, mend it in the configuration",) * mended
     way = "or, in a shell:" if again else "in a shell:"
@@ -492,13 +496,13 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
 _DECIDE: Final = "a approve (shows it first), c ask for changes, d the diff, s the whole summary"
 
 
-def _askers_of(picture: Picture) -> frozenset[str]:
+def _askers_of(picture: MonitorContent) -> frozenset[str]:
     """Return the seats that wait for the user."""
     pairs = ((name, _status(name, picture)) for name in picture.state.seats)
     return frozenset(name for name, each in pairs if _turn(each) is not None)
 
 
-def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
+def _askers(picture: MonitorContent) -> Iterator[tuple[str, ...]]:
     for name in picture.state.seats:
         status = _status(name, picture)
         turn = _turn(status)
@@ -520,7 +524,7 @@ def _more(status: SeatStatus) -> str:
 # -- what happened -------------------------------------------------------------------------------
 
 
-def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _problem(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     problem = f"problem: {picture.problem}" if picture.problem is not None else ""
     left = f"warning: {picture.left_branch}" if picture.left_branch else ""
     for message in filter(None, (problem, left)):
@@ -528,7 +532,7 @@ def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(message, cols, SegmentStyle.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 
 
-def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
+def _messages(picture: MonitorContent, rows: int, cols: int) -> Iterator[_Ranked]:
     messages = picture.messages[-rows:]
     if messages:
         yield _Rank.WHY, _heading("Messages", cols)[1]
@@ -546,7 +550,7 @@ def _clock(message: MonitorMessage, now: datetime) -> str:
     return f"{clock_label(message.at, now)} "
 
 
-def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
+def _bottom(picture: MonitorContent, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and picture.state.phase != Phase.DONE:
         way = f". {picture.leave}; then type:" if picture.leave else "; in a shell:"

@@ -90,7 +90,7 @@ class NewRequest:
     is_draft: bool
 
 
-class Forge(Protocol):
+class Forges(Protocol):
     """Access to all known forges, through their own command-line programs."""
 
     @property

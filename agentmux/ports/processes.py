@@ -90,7 +90,7 @@ class TreeLock(Lock, Protocol):
         """Remove the note if it names the session at ``path``."""
 
 
-class Handover(Protocol):
+class StartReportPipe(Protocol):
     """The pipe through which a new orchestrator reports to the command that started it.
 
     The report says that the orchestrator is ready, or why it could not start.

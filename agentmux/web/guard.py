@@ -88,23 +88,23 @@ class PageRequest:
     """The parts of a request that the checks use.
 
     Attributes:
-        place: The address at which browsers reach the page.
+        address: The address at which browsers reach the page.
         method: The HTTP method.
         path: The path, decoded.
         host: The ``Host`` header; empty if it is missing.
         origin: The ``Origin`` header; empty if it is missing.
         cookies: The values of the page's cookie; a browser may send several with the same name.
-        visit: The login of the browser; None if it is not logged in.
+        login: The login of the browser; None if it is not logged in.
         form: The form fields of a POST request; empty for other methods.
     """
 
-    place: PageAddress
+    address: PageAddress
     method: str
     path: str
     host: str
     origin: str
     cookies: tuple[str, ...]
-    visit: SignedInBrowser | None
+    login: SignedInBrowser | None
     form: Mapping[str, str]
 
     @property
@@ -124,21 +124,21 @@ Refusal = tuple[HTTPStatus, str]
 
 def check_host(asked: PageRequest) -> Refusal | None:
     """Refuse requests for another host name, which may come from an attack by DNS rebinding."""
-    if asked.host == asked.place.host:
+    if asked.host == asked.address.host:
         return None
-    return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.place.origin}"
+    return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.address.origin}"
 
 
 def check_visit(asked: PageRequest) -> Refusal | None:
     """Refuse requests of browsers that are not logged in, unless the path is public."""
-    if asked.is_public or asked.visit is not None:
+    if asked.is_public or asked.login is not None:
         return None
     return HTTPStatus.UNAUTHORIZED, "this browser is not logged in"
 
 
 def check_origin(asked: PageRequest) -> Refusal | None:
     """Refuse POST requests whose ``Origin`` header is missing or names another site."""
-    if not asked.is_post or asked.origin == asked.place.origin:
+    if not asked.is_post or asked.origin == asked.address.origin:
         return None
     return HTTPStatus.FORBIDDEN, "this form was sent by another site"
 
@@ -147,7 +147,7 @@ def check_token(asked: PageRequest) -> Refusal | None:
     """Refuse forms without the CSRF token of this browser's login, unless the path is public."""
     if not asked.is_post or asked.is_public:
         return None
-    known = asked.visit.token if asked.visit is not None else ""
+    known = asked.login.token if asked.login is not None else ""
     given = asked.form.get(FORM_PROOF, "")
     if known and secrets.compare_digest(given.encode(), known.encode()):
         return None
@@ -156,7 +156,7 @@ def check_token(asked: PageRequest) -> Refusal | None:
 
 def check_read_only(asked: PageRequest) -> Refusal | None:
     """Refuse forms if the page is read-only, except the login form."""
-    if not asked.is_post or asked.is_public or not asked.place.read_only:
+    if not asked.is_post or asked.is_public or not asked.address.read_only:
         return None
     return HTTPStatus.FORBIDDEN, "this page is read-only"
 
@@ -219,7 +219,7 @@ class RequestGuard:
             return
         refusal = next((reason for check in CHECKS if (reason := check(asked)) is not None), None)
         scope.setdefault("state", {}).update(
-            visit=asked.visit, form=asked.form, cookies=asked.cookies
+            visit=asked.login, form=asked.form, cookies=asked.cookies
         )
         if refusal is not None:
             await self._refused(request, *refusal)(scope, receive, answer)
@@ -229,13 +229,13 @@ class RequestGuard:
     async def _read_request(self, request: Request) -> PageRequest:
         cookies = tuple(_cookies(request, self._place.cookie))
         return PageRequest(
-            place=self._place,
+            address=self._place,
             method=request.method,
             path=request.scope["path"],
             host=request.headers.get("host", ""),
             origin=request.headers.get("origin", ""),
             cookies=cookies,
-            visit=self._sign_in.visit(cookies),
+            login=self._sign_in.find_login(cookies),
             form=await _form(request) if request.method == "POST" else {},
         )
 

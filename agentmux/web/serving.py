@@ -21,7 +21,7 @@ from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.adapters.system.python.garbage import collect_often
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.errors import BlockedError, UsageError, of_system
+from agentmux.errors import BlockedError, UsageError, data_error_from
 from agentmux.overriding import override
 from agentmux.web.application import application
 from agentmux.web.events import Events
@@ -110,16 +110,16 @@ class ServingOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class RunningServer:
     """Describes a server that is listening.
 
     Attributes:
-        place: The address at which browsers reach the page.
+        address: The address at which browsers reach the page.
         link: The URL with which the first browser can log in.
         exposed: A sentence that says what others can do; empty if nobody else can connect.
     """
 
-    place: PageAddress
+    address: PageAddress
     link: str
     exposed: str
 
@@ -141,7 +141,7 @@ def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
         except OSError as error:
             if port or last:
                 raise BlockedError(
-                    f"cannot listen at {host}:{port}: {of_system(error).message}",
+                    f"cannot listen at {host}:{port}: {data_error_from(error).message}",
                     reason="port",
                     hints=("agentmux web --listen 127.0.0.1:0",),
                 ) from None
@@ -181,7 +181,7 @@ def _has_ipv6() -> bool:
     return True
 
 
-def place_of(options: ServingOptions, port: int) -> PageAddress:
+def page_address(options: ServingOptions, port: int) -> PageAddress:
     """Return the address at which browsers reach a server with these options and this port.
 
     On loopback it has a random host name below ``.localhost``, unless a name was given.
@@ -237,7 +237,7 @@ class PageServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def made_application(
+def build_application(
     options: ServingOptions, place: PageAddress, sign_in: SignIn
 ) -> tuple[ASGIApp, Events, PageScreens]:
     """Return the application for these options, with its event streams and screen captures."""
@@ -285,7 +285,7 @@ def new_secret() -> str:
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
-def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path) -> None:
+def serve(options: ServingOptions, ready: Callable[[RunningServer], None], folder: Path) -> None:
     """Serve the page until a signal ends the server.
 
     Args:
@@ -301,9 +301,9 @@ def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path)
     options.require_sense()
     sockets = open_sockets(options.host, options.port)
     port = sockets[0].getsockname()[1]
-    place = place_of(options, port)
+    place = page_address(options, port)
     sign_in = SignIn(time.monotonic, new_secret)
-    app, events, screens = made_application(options, place, sign_in)
+    app, events, screens = build_application(options, place, sign_in)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -321,7 +321,7 @@ def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path)
     link = f"{place.origin}/login/{sign_in.link()}"
     with _ended_by_signals():
         try:
-            ready(Ready(place=place, link=link, exposed=exposure(options, place)))
+            ready(RunningServer(address=place, link=link, exposed=exposure(options, place)))
             PageServer(config, events.close).run(sockets=list(sockets))
         finally:
             _page_in(folder, urlsplit(link).port or 443).unlink(missing_ok=True)

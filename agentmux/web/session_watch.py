@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import entry_at, live, sessions_dir
-from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
+from agentmux.app.session.search.watched_files import (
+    ENDED_S,
+    WATCHED_FILES,
+    changed_ns,
+    folder_to_watch,
+)
 from agentmux.app.views.cached_listings import CachedListings
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
@@ -89,7 +94,9 @@ class SessionWatch:
 
     def _take(self, paths: frozenset[Path]) -> None:
         held = self._watched
-        names = {e.parent.name for e in paths if e.name in NEWS and e.parent in held.sessions}
+        names = {
+            e.parent.name for e in paths if e.name in WATCHED_FILES and e.parent in held.sessions
+        }
         if any(each.parent not in held.sessions for each in paths):
             names.add(LIST)
         if any(each.name == layout.LOCK_HOLDER for each in paths) or LIST in names:
@@ -125,7 +132,7 @@ class SessionWatch:
         seen_ns = {each: changed_ns(each) for each in homes}
         asked = CachedListings()
         for site in self._sessions.sites():
-            home, place = sessions_dir(site.project), home_of(site.project)
+            home, place = sessions_dir(site.project), folder_to_watch(site.project)
             homes.add(place)
             seen_ns[place] = changed_ns(place)
             with suppress(AgentmuxError):

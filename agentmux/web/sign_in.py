@@ -56,7 +56,7 @@ class SignIn:
         """Return whether the link can still be used, without using it."""
         return self._clock() < self._links.get(_hash(link), 0.0)
 
-    def spend(self, link: str) -> str | None:
+    def use_link(self, link: str) -> str | None:
         """Use a login link, and return the cookie value for the new login.
 
         None if the link is unknown, used or too old.
@@ -68,12 +68,12 @@ class SignIn:
         self._visits[_hash(cookie)] = SignedInBrowser(token=self._secret(), until=until)
         return cookie
 
-    def visit(self, cookies: tuple[str, ...]) -> SignedInBrowser | None:
+    def find_login(self, cookies: tuple[str, ...]) -> SignedInBrowser | None:
         """Return the login that one of these cookie values belongs to; None if there is none."""
         known = (self._visits.get(_hash(each)) for each in cookies)
         return next((each for each in known if each and self._clock() < each.until), None)
 
-    def leave(self, cookies: tuple[str, ...]) -> None:
+    def log_out(self, cookies: tuple[str, ...]) -> None:
         """Log out the browser with these cookie values."""
         for each in cookies:
             self._visits.pop(_hash(each), None)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agentmux.core.agents.reset_times import Zones
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.ports.forge import Forge
+    from agentmux.ports.forge import Forges
     from agentmux.ports.git.merging import Merging
     from agentmux.ports.git.remotes import Remotes
     from agentmux.ports.git.repository import Head, Repository
@@ -404,7 +404,7 @@ def _repositories(environ: Mapping[str, str]) -> Repositories:
         branch_at=work_tree.branch_at,
         is_branch_gone=work_tree.is_branch_gone,
         around=work_tree.repository_around,
-        tops_of=work_tree.tops_of,
+        tops_of=work_tree.worktree_tops,
     )
 
 
@@ -448,7 +448,7 @@ def _secrets(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
     return secret_values(folder, environ)
 
 
-def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forge:
+def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forges:
     """Return the forges that the user's files describe; their programs run with ``given``."""
     from agentmux.adapters.config.forge_registry import load_forges
     from agentmux.adapters.forge.command_line import ForgeCommandLine

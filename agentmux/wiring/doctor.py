@@ -27,7 +27,7 @@ LIMIT_S: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class DoctorInput:
     """The project and the environment that `agentmux doctor` checks.
 
     Attributes:
@@ -49,7 +49,7 @@ class Patient:
         return build.world(self.project, config=self.config, environ=self.environ, read_only=True)
 
 
-def checks(patient: Patient) -> Mapping[str, Check]:
+def checks(patient: DoctorInput) -> Mapping[str, Check]:
     """Return all checks, by name.
 
     A check may raise an `AgentmuxError`, which then counts as its finding.
@@ -72,7 +72,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
     }
 
 
-def _installation(patient: Patient) -> Iterator[DoctorFinding]:
+def _installation(patient: DoctorInput) -> Iterator[DoctorFinding]:
     from agentmux.adapters.system.python.distributions import require_own_package
 
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
@@ -87,13 +87,13 @@ def _installation(patient: Patient) -> Iterator[DoctorFinding]:
     require_own_package()
 
 
-def _tmux(patient: Patient) -> Iterable[DoctorFinding]:
+def _tmux(patient: DoctorInput) -> Iterable[DoctorFinding]:
     from agentmux.adapters.tmux.health import tmux_facts
 
     return machine_findings.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
 
 
-def _terminal(patient: Patient) -> Iterable[DoctorFinding]:
+def _terminal(patient: DoctorInput) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import terminal_facts
 
     return machine_findings.terminal_findings(terminal_facts(patient.environ))
@@ -105,13 +105,13 @@ def _system() -> Iterable[DoctorFinding]:
     return machine_findings.host_findings(host_facts())
 
 
-def _disk(patient: Patient) -> Iterable[DoctorFinding]:
+def _disk(patient: DoctorInput) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import disk_facts
 
     return machine_findings.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
 
 
-def _git(patient: Patient) -> Iterator[DoctorFinding]:
+def _git(patient: DoctorInput) -> Iterator[DoctorFinding]:
     from agentmux.adapters.git.program import GitProgram
     from agentmux.adapters.git.repository import require_identity
     from agentmux.adapters.trees.absent_folder import staged_for
@@ -131,7 +131,7 @@ def _lines(git: GitProgram, *words: str) -> list[str]:
     return git.read(*words).out.decode(errors="replace").splitlines()
 
 
-def _forges(patient: Patient) -> Iterator[DoctorFinding]:
+def _forges(patient: DoctorInput) -> Iterator[DoctorFinding]:
     from agentmux.adapters.config.forge_registry import load_forges
     from agentmux.adapters.git.program import GitProgram
 
@@ -148,7 +148,7 @@ def _forges(patient: Patient) -> Iterator[DoctorFinding]:
             yield fine("forges", f"{name}: {forge.program} is not installed, and not needed here")
 
 
-def _configuration(patient: Patient) -> Iterator[DoctorFinding]:
+def _configuration(patient: DoctorInput) -> Iterator[DoctorFinding]:
     from agentmux.adapters.config.agent_registry import load_registry
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path
 
@@ -162,14 +162,14 @@ def _configuration(patient: Patient) -> Iterator[DoctorFinding]:
         yield warning("configuration", text, mend, Repair.SCHEMA)
 
 
-def _agents(patient: Patient) -> Iterable[DoctorFinding]:
+def _agents(patient: DoctorInput) -> Iterable[DoctorFinding]:
     from agentmux.adapters.config.agent_registry import load_registry
 
     world = patient.world()
     return project_findings.agent_findings(world, load_registry(world.settings))
 
 
-def _notify(patient: Patient) -> Iterable[DoctorFinding]:
+def _notify(patient: DoctorInput) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.python import extras
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
@@ -185,7 +185,7 @@ _DOES: Final = {
 
 
 def fix_with_consent(
-    patient: Patient, person: Person, found: Iterable[DoctorFinding], repairs: Iterable[Repair]
+    patient: DoctorInput, person: Person, found: Iterable[DoctorFinding], repairs: Iterable[Repair]
 ) -> None:
     """Show the findings that can be repaired, ask the person, then repair them.
 
@@ -208,7 +208,7 @@ def fix_with_consent(
         mend(patient, repair)
 
 
-def mend(patient: Patient, repair: Repair) -> None:
+def mend(patient: DoctorInput, repair: Repair) -> None:
     """Repair all findings of one kind.
 
     Findings that cannot be repaired stay, and the next check reports them again.
@@ -225,7 +225,7 @@ def mend(patient: Patient, repair: Repair) -> None:
             finish_removals(site)
         case Repair.HALF_MADE:
             for path in site.folders.half_made(sessions_dir(site.project), site.now().timestamp()):
-                site.folders.delete(site.folders.bury(path))
+                site.folders.delete(site.folders.hide_for_removal(path))
         case Repair.PIPES:
             for entry in list_sessions(site):
                 discard_pipes(entry.path)

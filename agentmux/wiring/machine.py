@@ -19,7 +19,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
 from agentmux.core.names.words.located_commands import at_project
-from agentmux.errors import ConfigError, UsageError, of_system
+from agentmux.errors import ConfigError, UsageError, data_error_from
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 """The folder of the package ``agentmux``."""
@@ -85,7 +85,7 @@ def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
     try:
         problem = None if folder.is_dir() else f"`{folder}` is not a directory"
     except OSError as error:
-        problem = of_system(error).message
+        problem = data_error_from(error).message
     if problem is not None:
         raise UsageError(problem, hints=("check the path after --project",))
     start = folder.resolve()

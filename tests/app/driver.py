@@ -49,7 +49,7 @@ from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.git.repository import ChangeRange, Head, LeftCommits, ResultChangedError
-from agentmux.ports.tmux.display import Picture
+from agentmux.ports.tmux.display import MonitorContent
 from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
@@ -253,7 +253,7 @@ class _User:
     studio: Studio
     asked: set[tuple[int, str]] = field(default_factory=set)
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         state = picture.state
         if self.studio.ends_when(state):
             poke(self.studio.session, b"s\n")
@@ -295,7 +295,7 @@ class _User:
     def keys(self) -> tuple[Pressed, ...]:
         return ()
 
-    def fits(self, cols: int, rows: int) -> None:
+    def limit_size(self, cols: int, rows: int) -> None:
         pass
 
     def handle_resize(self) -> None:
@@ -482,7 +482,7 @@ class Studio:
         deadline_s: float,
         once: bool = False,
         begins: Callable[[], object] | None = None,
-        hands: asyncio.Lock | None = None,
+        keyboard_lock: asyncio.Lock | None = None,
     ) -> TypingResult:
         found = self.terminal.found.get(pane)
         if found is None:
@@ -736,7 +736,7 @@ class NotedRepository:
     def missing_hooks(self) -> str | None:
         return None
 
-    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, aside: str) -> tuple[str, ...]:
         return ()
 
     def find_commit(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.commands.talk.seat_input import give
+from agentmux.app.commands.talk.seat_input import record_input
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.names import layout
@@ -51,7 +51,9 @@ class Talk:
             return "it waits\n" if pane.launch in told[0] else ""
         world = self.studio.world
         for fact in reversed(FACTS):
-            give(world, entry_at(world, session), "planner", fact, poke=lambda: poke(session))
+            record_input(
+                world, entry_at(world, session), "planner", fact, poke=lambda: poke(session)
+            )
         return "it waits\n"
 
 

@@ -22,7 +22,7 @@ from agentmux.app.commands.end.remove import (
 from agentmux.app.commands.resume.rewind import rewind
 from agentmux.app.session.search.lookup import entry_at, list_sessions
 from agentmux.core.config.commands import SetupStep
-from agentmux.core.names.layout import MAKING
+from agentmux.core.names.layout import MAKING_PREFIX
 from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git
 from tests.app.recording import HALF, Image, Recording, clone, one_of_each
@@ -170,7 +170,7 @@ def test_a_removal_that_is_killed_is_finished_by_the_next_one(
         made, left, *rest = traces(studio)
         assert (made, *rest) == (wanted[0], *wanted[2:]), image.name
         ours = {".git", ".gitignore"}  # the next session there uses them, or `doctor` sweeps them
-        assert {each for each in left if not each.startswith(MAKING)} <= ours
+        assert {each for each in left if not each.startswith(MAKING_PREFIX)} <= ours
 
 
 def remove(studio: Studio) -> None:
@@ -181,7 +181,7 @@ def remove(studio: Studio) -> None:
 
     def take_away() -> None:
         lost = require_nothing_lost(world, entry, spec, force=False)
-        world.git.worktrees.take_away(spec, lost.tip)
+        world.git.worktrees.remove(spec, lost.tip)
 
     remove_session(world, entry, take_away)
 

@@ -25,7 +25,7 @@ from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli import render
 from agentmux.cli.commands.look.attachment import attach_argv
-from agentmux.cli.face import Face
+from agentmux.cli.invocation import Invocation
 from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import AgentParked, LimitsLifted
@@ -415,10 +415,10 @@ def test_inside_a_session_it_is_that_one(
 
 def test_colours_are_obeyed_and_never_carry_the_meaning_alone() -> None:
     environ = {"TERM": "xterm-256color"}
-    assert Face(environ=environ, on_screen=True).colours
-    assert not Face(environ={**environ, "NO_COLOR": "1"}, on_screen=True).colours
-    assert not Face(environ={"TERM": "dumb"}, on_screen=True).colours
-    assert not Face(environ=environ).colours
+    assert Invocation(environ=environ, on_screen=True).colours
+    assert not Invocation(environ={**environ, "NO_COLOR": "1"}, on_screen=True).colours
+    assert not Invocation(environ={"TERM": "dumb"}, on_screen=True).colours
+    assert not Invocation(environ=environ).colours
     assert render.paint("failed", colours=True) == "\x1b[31mfailed\x1b[0m"
     assert render.printable(render.paint("failed", colours=True)).endswith("failed\x1b[0m")
 

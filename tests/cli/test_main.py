@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from agentmux.cli.command_table import app
-from agentmux.cli.face import Face, absolute, face_of
+from agentmux.cli.invocation import Invocation, absolute, invocation_of
 from agentmux.cli.main import main
 from agentmux.errors import (
     AgentmuxError,
@@ -219,7 +219,7 @@ def test_what_typer_raises_without_its_standalone_mode() -> None:
 
     def raised(*argv: str) -> BaseException:
         with pytest.raises(Exception) as caught:  # noqa: PT011 (which one it is, is the question)
-            app(args=list(argv), standalone_mode=False, obj=Face(environ={}))
+            app(args=list(argv), standalone_mode=False, obj=Invocation(environ={}))
         return caught.value
 
     for argv in (("lst",), ("list", "--jsn"), ("wait",), ("wait", "x", "--timeout", "soon")):
@@ -232,10 +232,10 @@ def test_what_typer_raises_without_its_standalone_mode() -> None:
 
 def test_an_interrupt_inside_typer(run: Run, failing: Any) -> None:
     failing(KeyboardInterrupt())
-    assert app(args=["fail"], standalone_mode=False, obj=Face(environ={})) == 130
+    assert app(args=["fail"], standalone_mode=False, obj=Invocation(environ={})) == 130
     failing(EOFError())
     with pytest.raises(typer.Abort):
-        app(args=["fail"], standalone_mode=False, obj=Face(environ={}))
+        app(args=["fail"], standalone_mode=False, obj=Invocation(environ={}))
     assert run("fail") == ExitCode.INTERRUPTED
 
 
@@ -400,8 +400,13 @@ def test_ctrl_c_ends_with_130(tmp_path: Path, wait_until: Any) -> None:
 def test_global_options_stand_anywhere(
     argv: tuple[str, ...], given: str | None, config: str | None, verbose: bool, rest: list[str]
 ) -> None:
-    face, left = face_of(argv, {})
-    found = (face.given, face.config and str(face.config), face.verbose, left)
+    invocation, left = invocation_of(argv, {})
+    found = (
+        invocation.given,
+        invocation.config and str(invocation.config),
+        invocation.verbose,
+        left,
+    )
     assert found == (given, config, verbose, rest)
 
 

@@ -19,11 +19,11 @@ from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.session_words import also_where, label, next_step, where
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.look.show import how_to_answer
-from agentmux.cli.fast import standing
+from agentmux.cli.fast import project_summary
 from agentmux.cli.picker.view import KnownSession, PickerScene, draw
 from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.attention import attention
+from agentmux.core.decisions.attention import session_attention
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import conversation, which_conversation
@@ -36,7 +36,7 @@ from agentmux.desk.session.overview import OverviewFacts, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
-from agentmux.ports.tmux.display import Picture, SeatStatus
+from agentmux.ports.tmux.display import MonitorContent, SeatStatus
 from agentmux.ports.tmux.terminal import StatusOption, TerminalUnreachableError, TmuxSession
 from agentmux.web.pages.pages import templates
 from agentmux.web.pages.reading import ListedGroup, ListedSession, ListedSessions, SessionRef
@@ -118,7 +118,7 @@ def monitor(status: str) -> tuple[str, ...]:
 def monitor_of(state: SessionState, seen: str, until: str = "") -> tuple[str, ...]:
     doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
     statuses = {"coder": doing} if seen else {}
-    picture = Picture(
+    picture = MonitorContent(
         state=state, statuses=statuses, problem=None, messages=(), now=NOW.astimezone()
     )
     return render(picture, 60, 60)
@@ -187,7 +187,7 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     row = session_row(replace(view, title="Log people in"))
     site: Any = SimpleNamespace(project=PROJECT)
     place = SessionRef(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
-    listed = ListedSession(place=place, row=row, view=view)
+    listed = ListedSession(session=place, row=row, view=view)
     assert listed.colour == status_colour(row.status).value
     groups = (ListedGroup(group=view.group, shown=(listed,), older=0),)
     found = ListedSessions(groups=groups, problems=(), needs=0, of_several=False)
@@ -233,7 +233,7 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
         problems=(),
         exit_code=ExitCode.OK,
     )
-    assert f"  {listed}" in list(standing.lines(alone, PROJECT, cols=None, colours=False))
+    assert f"  {listed}" in list(project_summary.lines(alone, PROJECT, cols=None, colours=False))
     assert picked(row, row.label).split()[-1] == "5m"
     assert (f"! {row.label}" in picked(row, row.label)) is (status in MARKED)
     assert f"! {MARKED[status]} " in picked(row, "", 80) if status in MARKED else True
@@ -249,7 +249,7 @@ def test_a_session_that_was_stopped_at_its_decision_needs_its_user_in_every_list
 @pytest.mark.parametrize("status", [each for each in CASES if CASES[each][1] is AT_WORK])
 def test_tmux_says_the_same_of_a_session_as_list(status: str) -> None:
     state, _, seen = CASES[status]
-    wanted = attention(state, {"coder": seen} if seen else {}, troubled=False)
+    wanted = session_attention(state, {"coder": seen} if seen else {}, troubled=False)
     options = session_options(state, wanted)
     without_time = shown(status).label.partition(" until ")[0]
     assert options[StatusOption.STATUS] == without_time

@@ -15,7 +15,7 @@ from agentmux.core.conversation.resume_choice import ResumeFacts
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from agentmux.core.journal.state import SessionState
-from agentmux.core.launch.facts import LaunchFacts, LaunchSurroundings, LaunchTemplates, SeatPlayer
+from agentmux.core.launch.facts import LaunchFacts, LaunchTemplates, SeatPlayer, SessionLaunchFacts
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import Work
@@ -47,7 +47,7 @@ PLAYER = SeatPlayer(
     kept_file=None,
     unset=("CLAUDECODE",),
 )
-AROUND = LaunchSurroundings(
+AROUND = SessionLaunchFacts(
     session="/p/s",
     tree="/p",
     is_inside=True,
@@ -70,7 +70,7 @@ TEMPLATES = LaunchTemplates(
     extension=None,
 )
 FACTS = LaunchFacts(
-    around=AROUND,
+    session_facts=AROUND,
     work=WORK,
     launch=LAUNCH,
     at="2026-11-21T12:00:00.000Z",

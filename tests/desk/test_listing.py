@@ -101,7 +101,7 @@ def test_a_search_looks_in_words_status_and_safety() -> None:
     assert names(search(listing, "waiting")) == ["asks"]
     assert names(search(listing, "wks")) == ["works"]
     nothing = search(listing, "20260101")
-    assert (nothing.lines, nothing.at, nothing.selected_row) == ((), None, None)
+    assert (nothing.lines, nothing.selected_path, nothing.selected_row) == ((), None, None)
     assert names(search(nothing, "")) == names(listing)
 
 
@@ -111,20 +111,20 @@ def test_the_selection_stays_with_its_session_and_moves_on_when_that_goes() -> N
     assert works is not None
     now = replace(works, row=replace(works.row, group=StatusGroup.DONE))
     listing = with_rows(listing, [now])
-    assert listing.at == works.path
+    assert listing.selected_path == works.path
     listing = with_rows(listing, (), [works.path])
     assert listing.selected_row is not None
     assert listing.selected_row.row.title == "done-one"
-    assert with_rows(listing, (), listing.rows).at is None
+    assert with_rows(listing, (), listing.rows).selected_path is None
 
 
 def test_moving_ends_at_both_ends_and_needy_ones_come_round() -> None:
     listing = with_rows(SessionListing(), [*ROWS, row("fails", SessionStatus.FAILED)])
-    assert move(listing, -9).at == listing.at
+    assert move(listing, -9).selected_path == listing.selected_path
     assert move(move(listing, 99), 99).selected_row == ROWS[0]
     first = next_in_need(listing)
-    assert first.at != listing.at
-    assert next_in_need(first).at == listing.at
+    assert first.selected_path != listing.selected_path
+    assert next_in_need(first).selected_path == listing.selected_path
     assert select(listing, ROWS[2].path).selected_row == ROWS[2]
     assert select(listing, Path("/elsewhere")) == listing
 

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import pytest
 
-from agentmux.adapters.system.processes.processes import carriers, end
+from agentmux.adapters.system.processes.processes import end, processes_with_variable
 from agentmux.wiring import build
 from tests.conftest import SCRATCH, TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded
@@ -209,7 +209,7 @@ class Project:
 
     def processes(self) -> tuple[tuple[int, int], ...]:
         """Return all processes that were started for this project, including tmux servers."""
-        return carriers(f"{TEST_ID}={self.test_id}")
+        return processes_with_variable(f"{TEST_ID}={self.test_id}")
 
     def close(self) -> None:
         """End all processes; fail if one outlives the tmux server by more than 10 s."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes.processes import carriers
+from agentmux.adapters.system.processes.processes import processes_with_variable
 from agentmux.demo.claims import TraceLine, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE
@@ -41,7 +41,7 @@ def play(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 def nothing_runs(test_id: str) -> bool:
-    return carriers(f"{TEST_ID}={test_id}") == ()
+    return processes_with_variable(f"{TEST_ID}={test_id}") == ()
 
 
 def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:

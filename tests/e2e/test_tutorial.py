@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes.processes import carriers
+from agentmux.adapters.system.processes.processes import processes_with_variable
 from tests.conftest import TEST_ID, WaitUntil
 
 pytestmark = pytest.mark.long
@@ -79,7 +79,7 @@ def test_every_command_does_what_the_tutorial_says(
     for name in ("demo_part_1.py", "demo_part_2.py"):
         assert re.search(rf"^ {name} +\| ", commit, re.MULTILINE)
     assert "Ran 2 tests" in told["python3 -m unittest discover -q -s tests"]
-    wait_until(lambda: carriers(f"{TEST_ID}={isolated}") == (), 5)
+    wait_until(lambda: processes_with_variable(f"{TEST_ID}={isolated}") == (), 5)
 
 
 @pytest.mark.rare("it is a whole backlog; tests/fleet takes each step")
@@ -107,5 +107,5 @@ def test_a_backlog_goes_as_its_tutorial_says(
     for feature in ("Say goodbye too", "Greet people loudly", "Greet people quietly"):
         assert sum(feature in line for line in counted) == 1
     assert "worker here is drained" in told["wait"]
-    wait_until(lambda: carriers(f"{TEST_ID}={isolated}") == (), 5)
+    wait_until(lambda: processes_with_variable(f"{TEST_ID}={isolated}") == (), 5)
     assert not (tmp_path / "backlog-tutorial").exists()

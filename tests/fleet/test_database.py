@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from agentmux.fleet.engine.database import engine_for, persistent
+from agentmux.fleet.engine.database import engine_for, retry_while_unreachable
 from tests.fleet.postgres import PROGRAMS, Postgres
 
 _SERVER = "SELECT current_setting('idle_in_transaction_session_timeout')"
@@ -52,6 +52,6 @@ def test_a_call_waits_while_others_have_all_connections(tmp_path: Path) -> None:
         held.close()
         return seconds > 60
 
-    assert persistent(call, stopping=stopping) == 1
+    assert retry_while_unreachable(call, stopping=stopping) == 1
     assert held.closed
     engine.dispose()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes.processes import carriers
+from agentmux.adapters.system.processes.processes import processes_with_variable
 from agentmux.cli.main import main
 from tests.conftest import TEST_ID
 
@@ -24,7 +24,9 @@ DEMO = (sys.executable, "-m", "agentmux", "demo", "--fleet")
 
 def left(test_id: str, scratch: Path) -> list[object]:
     """Return the command lines of the processes, and the files, that are left of the demo."""
-    found = [Path(f"/proc/{pid}/cmdline") for pid, _ in carriers(f"{TEST_ID}={test_id}")]
+    found = [
+        Path(f"/proc/{pid}/cmdline") for pid, _ in processes_with_variable(f"{TEST_ID}={test_id}")
+    ]
     return [*(each.read_bytes() for each in found if each.exists()), *scratch.iterdir()]
 
 

@@ -288,7 +288,7 @@ def test_a_lease_that_cannot_be_written_lapses_and_ends_no_worker(tmp_path: Path
     session = tmp_path / "s"
     session.mkdir()
     leases = Leases(60.0)
-    leases.heard(datetime.now(UTC), 10.0)
+    leases.extend(datetime.now(UTC), 10.0)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # as a full disk
     try:
@@ -307,9 +307,9 @@ def test_a_lease_that_cannot_be_written_lapses_and_ends_no_worker(tmp_path: Path
 
 def test_a_clock_that_was_set_back_shortens_the_next_lease(tmp_path: Path) -> None:
     leases, now = Leases(60.0), datetime(2026, 1, 1, tzinfo=UTC)
-    leases.heard(now, 100.0)
+    leases.extend(now, 100.0)
     back = now - timedelta(hours=1)
-    leases.heard(back, 110.0)
+    leases.extend(back, 110.0)
     want = Lease(epoch=1, until=back + timedelta(minutes=1), until_s=170.0)
     assert leases.text(1) == want.encode()
 

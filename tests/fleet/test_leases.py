@@ -15,7 +15,7 @@ NOW, NOW_S = datetime(2026, 1, 1, 12, 0, tzinfo=UTC), 500.0
 def leases() -> Leases:
     """Leases of a minute, which the database has just agreed to."""
     made = Leases(60.0)
-    made.heard(NOW, NOW_S)
+    made.extend(NOW, NOW_S)
     return made
 
 
@@ -28,7 +28,7 @@ def test_a_lease_is_written_and_renewed(leases: Leases, tmp_path: Path) -> None:
     for epoch in (1, 2):  # the feature was given to this host once more
         leases.renew({tmp_path: epoch})
         assert held(tmp_path) == lease.Lease(epoch=epoch, until=until, until_s=NOW_S + 60)
-    leases.heard(NOW + timedelta(seconds=5), NOW_S + 5)
+    leases.extend(NOW + timedelta(seconds=5), NOW_S + 5)
     leases.write(tmp_path, 2)
     later = until + timedelta(seconds=5)
     assert held(tmp_path) == lease.Lease(epoch=2, until=later, until_s=NOW_S + 65)

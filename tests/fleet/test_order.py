@@ -15,7 +15,7 @@ from agentmux.fleet.host.commands import HostCommands
 from agentmux.fleet.host.host import Host, Order
 from agentmux.fleet.host.leases import Leases
 from agentmux.fleet.host.slots import Slots
-from agentmux.fleet.host.watching import Watching
+from agentmux.fleet.host.watching import HostWatch
 from agentmux.fleet.queue.admission import admit
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost
@@ -35,7 +35,7 @@ def alone(host: FleetHost, engine: sa.Engine) -> Host:
         settings=FleetSettings(repos=repos),
         slots=Slots(1),
         leases=Leases(60),
-        watching=Watching(lambda _: None),
+        watching=HostWatch(lambda _: None),
         environ=host.project.env,
         config=None,
         stop=threading.Event(),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.fleet.repositories import clone_name
-from agentmux.fleet.host.repository import fetched_base, named_repository, project_at
+from agentmux.fleet.host.repository import fetch_base, named_repository, project_at
 from tests.e2e.conftest import Project
 from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this file)
 from tests.fleet.conftest import FleetHost
@@ -29,7 +29,7 @@ def test_features_that_begin_at_the_same_time_share_one_clone(
 ) -> None:
     def begin(_: int) -> tuple[Path, str]:
         made = project_at(URL, tmp_path / "clones", environ)
-        return made, fetched_base(made, URL, "", environ)
+        return made, fetch_base(made, URL, "", environ)
 
     with ThreadPoolExecutor(8) as pool:
         found = {*pool.map(begin, range(8))}
@@ -61,13 +61,13 @@ def test_a_bare_repository_is_cloned_and_a_checkout_is_worked_on_in_place(
     assert named == f"{scheme}{bare}"
     made = project_at(named, clones, project.env)
     assert made.parent == clones
-    assert fetched_base(made, named, "", project.env) == "origin/main"
+    assert fetch_base(made, named, "", project.env) == "origin/main"
     (project.path / ".agentmux").mkdir()  # what is around it does not count
 
     place = named_repository(".", project.path, project.env)
     assert place == str(project.path)
     assert project_at(place, clones, project.env) == project.path
-    assert fetched_base(project.path, place, "", project.env) == ""
+    assert fetch_base(project.path, place, "", project.env) == ""
 
 
 def test_a_person_names_a_repository_from_where_they_are(project: Project) -> None:

@@ -22,7 +22,7 @@ from agentmux.fleet.host.host import Host
 from agentmux.fleet.host.leases import Leases
 from agentmux.fleet.host.slots import Slots
 from agentmux.fleet.host.untrusted_rows import require_decision, session_of
-from agentmux.fleet.host.watching import Watching
+from agentmux.fleet.host.watching import HostWatch
 
 STAMP = "20260101-101500-"
 
@@ -48,7 +48,7 @@ def host(project: Path, tmp_path: Path) -> Host:
         settings=FleetSettings(repos=(str(project),)),
         slots=Slots(1),
         leases=Leases(60.0),
-        watching=Watching(print),
+        watching=HostWatch(print),
         environ=os.environ,
         config=None,
         stop=threading.Event(),

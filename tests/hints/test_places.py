@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.files import move_away
+from agentmux.adapters.disk.files import move_away_hint
 from tests.e2e.conftest import Project, bare
 from tests.hints.following import Work, follow, shown, went_well
 
@@ -22,7 +22,7 @@ def test_a_place_is_freed_without_overwriting_what_was_moved_before(project: Pro
     work, place = Work(project), project.root / "a place.py"
     for turn in ("the first", "the second", "the third"):
         work.write(turn, place)
-        went_well(project, move_away(place))
+        went_well(project, move_away_hint(place))
         assert not place.exists()
     assert work.lost() == []
 

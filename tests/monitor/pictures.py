@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux.core.journal.state import Seat
 from agentmux.core.names.phase import Phase
-from agentmux.ports.tmux.display import MonitorMessage, Picture, SeatStatus
+from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, SeatStatus
 from tests.core.builders import state_of
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
@@ -35,9 +35,9 @@ def picture(
     problem: str | None = None,
     messages: tuple[str, ...] = (),
     **values: Any,
-) -> Picture:
+) -> MonitorContent:
     state = state_of(phase, **{"feature": "Add a login form", "feature_dir": FOLDER, **values})
-    return Picture(
+    return MonitorContent(
         state=state,
         statuses=statuses or {},
         problem=problem,

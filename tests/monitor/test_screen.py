@@ -133,7 +133,7 @@ def test_no_picture_is_wider_than_the_pane_while_the_terminal_has_an_older_size(
     screen: Pty, display: TerminalDisplay
 ) -> None:
     screen.resize(200, 50)
-    display.fits(44, 49)  # tmux tells the terminal later
+    display.limit_size(44, 49)  # tmux tells the terminal later
     display.show(SHOWN)
     assert screen.rows() == render(SHOWN, 44, 49)
     screen.resize(120, 40)

@@ -36,8 +36,8 @@ from agentmux.monitor.segments import SegmentStyle, plain
 from agentmux.monitor.view import draw, render
 from agentmux.ports.tmux.display import (
     DisplayedText,
+    MonitorContent,
     MonitorMessage,
-    Picture,
     ResultView,
     SeatStatus,
 )
@@ -59,12 +59,12 @@ CHECKED = replace_phases(
 CHECK_PASSED = CheckResult(outcome="passed")
 
 
-def checking(phase: str = "verifying", **values: Any) -> Picture:
+def checking(phase: str = "verifying", **values: Any) -> MonitorContent:
     names = ({"name": n, "run": [n], "timeout_s": 60, "required": True} for n in ("tests", "types"))
     return picture(phase, pipeline=CHECKED, verify=tuple(names), **values)  # type: ignore[arg-type]
 
 
-def text_of(shown: Picture, cols: int = 44, rows: int = 60) -> str:
+def text_of(shown: MonitorContent, cols: int = 44, rows: int = 60) -> str:
     """Return the picture as text, with several blank rows reduced to one."""
     lines = render(shown, cols, rows)
     assert len(lines) == rows
@@ -279,7 +279,7 @@ def test_a_whole_picture(name: str) -> None:
     assert text_of(shown) == expected
 
 
-PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
+PARTS: dict[str, tuple[MonitorContent, str | None, str | None]] = {
     # picture, a line that it shows, a text that it does not show
     "nobody asked for a product manager": (picture(), None, "product management"),
     "no design is needed": (picture(needs_design=False), None, "designing"),
@@ -540,7 +540,7 @@ REVIEWED = replace(
 )
 
 
-def at(shown: Picture, top: int) -> Picture:
+def at(shown: MonitorContent, top: int) -> MonitorContent:
     assert shown.reading is not None
     return replace(shown, reading=replace_phases(shown.reading, top=top))
 
@@ -854,7 +854,7 @@ STATES = st.builds(
 )  # fmt: skip
 LINES = st.lists(TEXTS, max_size=40).map(tuple)
 PICTURES = st.builds(
-    Picture,
+    MonitorContent,
     state=STATES,
     statuses=st.dictionaries(SEAT_NAMES, STATUSES, max_size=6),
     problem=st.none() | TEXTS,
@@ -886,7 +886,7 @@ def _assert_fits(lines: tuple[str, ...], cols: int, rows: int) -> None:
 @given(shown=PICTURES, cols=st.integers(10, 230), rows=st.integers(3, 80))
 @example(shown=AT_WORK, cols=10, rows=3)
 @example(shown=replace(DECIDING, result=ResultView(changes=("\x1f",) * 3)), cols=10, rows=10)
-def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None:
+def test_any_picture_fits_any_size(shown: MonitorContent, cols: int, rows: int) -> None:
     _assert_fits(render(shown, cols, rows), cols, rows)
     for line in draw(shown, cols, rows, ended=True):
         assert wcswidth(plain(line)) <= cols
@@ -897,7 +897,7 @@ def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None
     [AT_WORK, DECIDING, DECIDED_ON, FAILED, REVIEWED],
     ids=["at work", "deciding", "decided on", "failed", "reviewed"],
 )
-def test_the_known_pictures_fit_every_small_size(shown: Picture) -> None:
+def test_the_known_pictures_fit_every_small_size(shown: MonitorContent) -> None:
     for cols in range(1, 50):
         for rows in range(1, 30):
             _assert_fits(render(shown, cols, rows), cols, rows)

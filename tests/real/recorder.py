@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.system.processes.processes import carriers
+from agentmux.adapters.system.processes.processes import processes_with_variable
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.spec import AgentSpec, StrategyKind
 from agentmux.core.config.settings import Settings
@@ -75,7 +75,7 @@ class Stage:
         """End the tmux server and all processes that the program has left."""
         self.tmux("kill-server")
         for _ in range(50):
-            left = carriers(f"{MARKER}={os.getpid()}")
+            left = processes_with_variable(f"{MARKER}={os.getpid()}")
             if not left:
                 return
             for pid, _ in left:

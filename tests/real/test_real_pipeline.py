@@ -20,9 +20,9 @@ import pytest
 import yaml
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.system.processes.processes import carriers
-from agentmux.core.agents.command_lines import kept_file, needs_hook_file
-from agentmux.core.agents.screens import ScreenMark, read_screen
+from agentmux.adapters.system.processes.processes import processes_with_variable
+from agentmux.core.agents.command_lines import checkpoint_path, needs_hook_file
+from agentmux.core.agents.screens import ScreenState, read_screen
 from agentmux.core.agents.spec import StrategyKind, TurnEnd
 from agentmux.core.config.settings import Settings
 from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
@@ -167,7 +167,7 @@ class Run:
         return self._shown(self.pane)
 
     @property
-    def mark(self) -> ScreenMark:
+    def mark(self) -> ScreenState:
         return read_screen(self.real.spec, self.screen)
 
     @property
@@ -226,7 +226,7 @@ class Run:
 
         def is_done() -> bool:
             nonlocal pressed_at
-            asks = self.mark in {ScreenMark.WAITING, ScreenMark.TRUST}
+            asks = self.mark in {ScreenState.WAITING, ScreenState.TRUST}
             if asks and time.monotonic() - pressed_at > 5:
                 self.press(key)
                 pressed_at = time.monotonic()
@@ -249,7 +249,10 @@ class Run:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        self.until(lambda: carriers(f"{TEST_ID}={test_id}") == (), "something outlived the kill")
+        self.until(
+            lambda: processes_with_variable(f"{TEST_ID}={test_id}") == (),
+            "something outlived the kill",
+        )
 
 
 def may_ask(real: Real, name: str) -> dict[str, dict[str, list[str]]]:
@@ -377,7 +380,10 @@ def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
 
     # An orderly end of the server, in which every pane gets SIGHUP.
     run.real.run("tmux", "-S", run.terminal.socket, "kill-server")
-    run.until(lambda: carriers(f"{TEST_ID}={isolated}") == (), "something outlived the hang-up")
+    run.until(
+        lambda: processes_with_variable(f"{TEST_ID}={isolated}") == (),
+        "something outlived the hang-up",
+    )
     comes_back(run, CODE_WORD)
 
 
@@ -473,7 +479,9 @@ def test_a_conversation_that_is_gone_begins_afresh(
 
     events = run.events("agent_launched")
     modes = [each["payload"]["mode"] for each in events]
-    if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # noticed before the launch
+    if checkpoint_path(
+        real.spec.strategies[0], lost.session_ref, "/x"
+    ):  # noticed before the launch
         assert modes == ["fresh", "fresh"]
         why = "the checkpoint of the conversation is missing"
     else:
@@ -504,7 +512,7 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     if spec.switched is None or spec.hooks is not None:
         run.until(lambda: UNKNOWN not in run.screen or keys, "it went on as before")
         run.press(*keys) if keys else None
-        run.until(lambda: run.mark is not ScreenMark.WAITING, "it still asks")
+        run.until(lambda: run.mark is not ScreenState.WAITING, "it still asks")
         if needs_hook_file(spec):  # qwen reads no keys while its hook runs
             run.until(lambda: run.record.session_ref not in {None, before}, "its hook is silent")
         learns = spec.strategies[0].kind is StrategyKind.LEARN
@@ -537,11 +545,11 @@ def test_a_question_before_a_command_is_left_to_the_user(
     ran = real.folder / "ran"
     real.model.run(asked_for(name, f"touch {ran}"))
     run.start()
-    run.until(lambda: run.mark is ScreenMark.WAITING, "it does not ask")
+    run.until(lambda: run.mark is ScreenState.WAITING, "it does not ask")
     run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
     quiet = time.monotonic() + 18  # well beyond the time after which a quiet agent is reminded
     run.until(lambda: time.monotonic() > quiet, "time stands still", 30)
-    assert run.mark is ScreenMark.WAITING, f"somebody answered\n{run.report()}"
+    assert run.mark is ScreenState.WAITING, f"somebody answered\n{run.report()}"
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
     assert not ran.exists()
     run.answer("Enter", ran.exists)  # the first choice allows the command once
@@ -591,7 +599,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run = Run(real, wait_until, stall={"nudge_after": "10s", "report_after": "11s"})
     run.start()
     run.until(lambda: run.status().get("status") == "waiting_for_user", "no dialog was recognised")
-    run.until(lambda: run.mark is ScreenMark.TRUST, "it does not stand")
+    run.until(lambda: run.mark is ScreenState.TRUST, "it does not stand")
     told = real.agentmux("status").stdout
     assert "waiting for you" in told
     assert f"next: agentmux attach {run.path.name}" in told
@@ -599,7 +607,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     # Well beyond the time after which a quiet agent is reminded.
     quiet = time.monotonic() + 14
     run.until(lambda: time.monotonic() > quiet, "time stands still", 20)
-    run.until(lambda: run.mark is ScreenMark.TRUST, "somebody answered")
+    run.until(lambda: run.mark is ScreenState.TRUST, "somebody answered")
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
     assert run.events("prompt_reached") == []
     assert len(real.model.turns) == (1 if name in BEHIND else 0)
@@ -686,12 +694,12 @@ def test_an_agent_in_a_worktree_writes_in_the_sessions_directory_without_asking(
     run.start()
     assert run.state["worktree"] == str(place)
     if CLIS[name].adds:
-        run.until(lambda: run.mark is ScreenMark.TRUST, "it does not ask about the directory")
+        run.until(lambda: run.mark is ScreenState.TRUST, "it does not ask about the directory")
         run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
         *moves, enter = CLIS[name].adds
         for key in moves:
             run.answer(key, lambda: "\u276f Yes" in run.screen)
-        run.answer(enter, lambda: run.mark is not ScreenMark.TRUST)
+        run.answer(enter, lambda: run.mark is not ScreenState.TRUST)
     run.first_turn_ends()
     artifact = run.path / "02_architecting" / "architecture.md"
     text = "# Greeting"
@@ -705,7 +713,7 @@ def test_an_agent_in_a_worktree_writes_in_the_sessions_directory_without_asking(
     def is_written() -> bool:
         return artifact.exists() and artifact.read_text() == text
 
-    run.until(lambda: is_written() or run.mark is ScreenMark.WAITING, "it wrote nothing")
+    run.until(lambda: is_written() or run.mark is ScreenState.WAITING, "it wrote nothing")
     assert is_written(), f"it asks\n{run.report()}"
     if name not in HANDS_IN:
         return
@@ -715,5 +723,5 @@ def test_an_agent_in_a_worktree_writes_in_the_sessions_directory_without_asking(
     def goes_on() -> bool:
         return bool(run.state["phase"] != "architecting")
 
-    run.until(lambda: goes_on() or run.mark is ScreenMark.WAITING, "it did not hand in")
+    run.until(lambda: goes_on() or run.mark is ScreenState.WAITING, "it did not hand in")
     assert goes_on(), f"it asks\n{run.report()}"

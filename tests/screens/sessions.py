@@ -21,7 +21,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
-from agentmux.ports.tmux.display import MonitorMessage, Picture, ResultView, SeatStatus
+from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, ResultView, SeatStatus
 from agentmux.ports.tmux.terminal import TmuxSession
 
 NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -141,7 +141,7 @@ class Sample:
     short: str
     row: SessionRow
     state: SessionState
-    picture: Picture
+    picture: MonitorContent
     outlook: Outlook
 
     @property
@@ -198,7 +198,7 @@ def _sample(case: str, name: str, request: str, short: str) -> Sample:
     )
 
 
-def _picture(state: SessionState, seen: str, short: str) -> Picture:
+def _picture(state: SessionState, seen: str, short: str) -> MonitorContent:
     until = UNTIL if seen == "usage_limit" else ""
     doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
     asked = "Do you want to make this edit to loader.py? Enter to confirm, Esc to cancel"
@@ -206,7 +206,7 @@ def _picture(state: SessionState, seen: str, short: str) -> Picture:
         MonitorMessage("coder-1: started again, since its agent had ended (exit 3)", NOW),
         MonitorMessage("the result was handed in by the coder of the first sub-plan", NOW),
     )
-    return Picture(
+    return MonitorContent(
         state=state,
         statuses={"coder-1": doing} if seen else {},
         problem=None,

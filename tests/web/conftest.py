@@ -53,7 +53,9 @@ class Page:
             environ=project.env,
         )
         place = PageAddress(scheme="http", host=HOST, read_only=read_only)
-        self.app, self.events, self.screens = serving.made_application(options, place, self.sign_in)
+        self.app, self.events, self.screens = serving.build_application(
+            options, place, self.sign_in
+        )
         self.browser = self.new_browser()
 
     def new_browser(self, **given: Any) -> TestClient:
@@ -71,7 +73,7 @@ class Page:
     @property
     def token(self) -> str:
         """The token that the forms of this browser send."""
-        visit = self.sign_in.visit((self.browser.cookies["agentmux"],))
+        visit = self.sign_in.find_login((self.browser.cookies["agentmux"],))
         assert visit is not None
         return visit.token
 

@@ -104,8 +104,8 @@ def test_a_form_without_our_token_does_nothing(lone: Page, token: str | None) ->
 def test_without_a_login_no_token_is_right() -> None:
     """Not even that of a browser that has none."""
     asked = PageRequest(
-        place=PageAddress(scheme="http", host=HOST), method="POST", path="/start", host=HOST,
-        origin=ORIGIN, cookies=(), visit=None, form={"token": ""},
+        address=PageAddress(scheme="http", host=HOST), method="POST", path="/start", host=HOST,
+        origin=ORIGIN, cookies=(), login=None, form={"token": ""},
     )  # fmt: skip
     assert check_token(asked) is not None
     assert check_visit(asked) is not None

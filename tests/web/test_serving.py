@@ -194,7 +194,7 @@ def test_what_others_can_do_is_said(given: dict[str, Any], says: str) -> None:
         environ={},
     )
     options = replace(loopback, **given)
-    said = serving.exposure(options, serving.place_of(options, 4321))
+    said = serving.exposure(options, serving.page_address(options, 4321))
     assert (said == "") == (says == "")
     assert says in said
 

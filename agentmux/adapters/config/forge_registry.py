@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from agentmux.adapters.config.layers import merge, read_text
 from agentmux.adapters.yaml import schema
-from agentmux.core.forges.spec import PLACES, ForgeCommand, ForgeSpec
+from agentmux.core.forges.spec import PLACEHOLDERS, ForgeCommand, ForgeSpec
 from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ConfigError
 
@@ -37,7 +37,7 @@ def _places_only(*places: str) -> schema.Reader:
 
 def _words(node: schema.Node, path: str) -> object:
     for item in node.value if isinstance(node.value, list) else ():
-        schema.require_places(item, PLACES)
+        schema.require_places(item, PLACEHOLDERS)
     return schema.words(node, path)
 
 
@@ -49,7 +49,7 @@ def _paths(node: schema.Node, path: str) -> tuple[str, ...]:
 
 _COMMAND_KEYS: Final[Mapping[str, schema.Schema]] = {
     "argv": _words,
-    "stdin": _places_only(*PLACES),
+    "stdin": _places_only(*PLACEHOLDERS),
     "draft": _words,
     "fork": _words,
     "entries": _LINE,

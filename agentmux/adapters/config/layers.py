@@ -20,7 +20,7 @@ from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.config.settings import Policy, RoleSettings, Settings, WorktreeMode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
-from agentmux.core.names.statuses import WAYS
+from agentmux.core.names.statuses import DELIVERY_WAYS
 from agentmux.errors import ConfigError
 
 S = TypeVar("S", bound=DataclassInstance)
@@ -290,7 +290,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
     "completion": {
         "require_approval": schema.flag,
         "commit": schema.flag,
-        "then": schema.choice(*WAYS),
+        "then": schema.choice(*DELIVERY_WAYS),
         "draft": schema.flag,
     },
     "fleet": {"repos": schema.words, "lease": schema.duration(least_s=2)},

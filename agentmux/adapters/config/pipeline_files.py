@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.codec.shape import plain
+from agentmux.core.codec.shape import replace_invisible
 from agentmux.core.definitions.definition_check import names
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.source import NAME_FORM, Origin, Source, is_name
@@ -74,7 +74,7 @@ def read_source(folder: PipelineFolder, name: str) -> Source | None:
 
     It never raises: the result lists what could not be read among its problems.
     """
-    path = plain(f"{folder.shown}/{name}.yaml")
+    path = replace_invisible(f"{folder.shown}/{name}.yaml")
     blank = Source(name=name, origin=folder.origin, path=path)
     if not is_name(name):
         there = name in names_in(folder)

@@ -172,7 +172,7 @@ def make_dir(path: Path) -> None:
         sync_dir(path.parent)
 
 
-def inside(root: Path, path: str, *, whole: bool = False) -> Path:
+def path_without_links(root: Path, path: str, *, whole: bool = False) -> Path:
     """Return ``root / path``, which is to be written, if no folder below ``root`` on it is a link.
 
     The last part of ``path`` may be a link, because a write replaces the link by renaming.
@@ -187,11 +187,11 @@ def inside(root: Path, path: str, *, whole: bool = False) -> Path:
     parts = Path(path).parts
     for count in range(1, len(parts) + (1 if whole else 0)):
         if (place := root.joinpath(*parts[:count])).is_symlink():
-            raise a_link(place)
+            raise link_error(place)
     return target
 
 
-def a_link(place: Path) -> DataError:
+def link_error(place: Path) -> DataError:
     """Return the error for the link ``place``: a session's directory must not contain one there."""
     return DataError(
         f"`{place}` is a link, which is not allowed in a session's directory",
@@ -199,7 +199,7 @@ def a_link(place: Path) -> DataError:
     )
 
 
-def move_away(path: Path) -> str:
+def move_away_hint(path: Path) -> str:
     """Return a hint with a shell command that renames the file at ``path`` to a free name."""
     names = (f"{path}.old{number}" for number in ("", *range(2, 1000)))
     free = next((name for name in names if not os.path.lexists(name)), f"{path}.older")
@@ -214,13 +214,13 @@ def append_only(path: Path) -> int:
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if path.is_symlink():
-        raise a_link(path)
+        raise link_error(path)
     with explain_errors(path):
         fd = os.open(path, flags, FILE_MODE)
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
-    raise DataError(f"`{path}` is not a regular file", hints=(move_away(path),))
+    raise DataError(f"`{path}` is not a regular file", hints=(move_away_hint(path),))
 
 
 def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:

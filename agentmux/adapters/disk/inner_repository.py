@@ -43,7 +43,7 @@ def make_repository(sessions: Path) -> None:
         DataError: A folder cannot be created.
         OSError: A file cannot be written, or the name is taken.
     """
-    folder = sessions / f"{layout.MAKING}{new_id()}"
+    folder = sessions / f"{layout.MAKING_PREFIX}{new_id()}"
     try:
         for name in _FOLDERS:
             files.make_dir(folder / name)
@@ -61,7 +61,7 @@ def remove_repository(sessions: Path) -> None:
     """
     description = files.read_limited(sessions / NAME / "description", 1 << 12)
     if description == _DESCRIPTION.encode():
-        old = sessions / f"{layout.MAKING}{new_id()}"
+        old = sessions / f"{layout.MAKING_PREFIX}{new_id()}"
         with suppress(OSError):
             (sessions / NAME).rename(old)
         _remove(old)

@@ -53,7 +53,7 @@ class _Said:
 
 
 class ForgeCommandLine:
-    """Asks forges through their programs; implements `agentmux.ports.forge.Forge`."""
+    """Asks forges through their programs; implements `agentmux.ports.forge.Forges`."""
 
     def __init__(
         self,

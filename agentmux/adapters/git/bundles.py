@@ -84,10 +84,10 @@ class GitBundles:
         if shallow.is_file():
             (repository / "shallow").write_bytes(shallow.read_bytes())
         mine = session_objects.places(self._git).objects
-        return f"--git-dir={repository}", session_objects.reading(home, mine)
+        return f"--git-dir={repository}", session_objects.variables_to_read(home, mine)
 
     def has(self, home: Path, commit: str) -> bool:
-        extra = session_objects.reading(home)
+        extra = session_objects.variables_to_read(home)
         words = ("cat-file", "-e", f"{commit}^{{commit}}")
         return self._git.run(*QUIET, *words, extra=extra).status == 0
 
@@ -96,8 +96,8 @@ class GitBundles:
         names = [line.partition(" ")[2] for line in decode_output(listed.out).splitlines()]
         if listed.status != 0 or not names or not refs.issuperset(names):
             raise DataError("the bundle in the file is damaged")
-        store = session_objects.make(home)
-        extra = session_objects.writing(store, session_objects.places(self._git).objects)
+        store = session_objects.make_objects_folder(home)
+        extra = session_objects.variables_to_write(store, session_objects.places(self._git).objects)
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
         reply = self._git.run(
             *(*QUIET, *_ALONE, *words, "--no-recurse-submodules", str(bundle), *names),
@@ -119,7 +119,7 @@ class GitBundles:
         with session_objects.scratch(home) as scratch:
             for number, pack in enumerate(sorted(store.glob("pack/*.pack"))):
                 words = ("index-pack", "--strict", "-o", str(scratch / f"{number}.idx"), str(pack))
-                reply = self._git.run(*QUIET, *words, extra=session_objects.reading(home))
+                reply = self._git.run(*QUIET, *words, extra=session_objects.variables_to_read(home))
                 if reply.status != 0:
                     raise self._to_error(reply)
 
@@ -138,7 +138,7 @@ class GitBundles:
     def share_history(self, home: Path, commit: str) -> bool:
         if self._git.commit("HEAD") is None:
             return True
-        extra = session_objects.reading(home)
+        extra = session_objects.variables_to_read(home)
         return self._git.run(*QUIET, "merge-base", "HEAD", commit, extra=extra).status == 0
 
     def bring(self, home: Path, commit: str) -> None:
@@ -149,7 +149,7 @@ class GitBundles:
         words = ("pack-objects", "--quiet", "--revs", "--stdout")
         packed = must_run(
             self._git, "pack the commits", *words, stdin=wanted.encode(),
-            extra=session_objects.reading(home),
+            extra=session_objects.variables_to_read(home),
         )  # fmt: skip
         must_run(self._git, "unpack the commits", "unpack-objects", "-q", stdin=packed)
 
@@ -157,7 +157,7 @@ class GitBundles:
         words = ("diff-tree", "-r", "-p", "--stat", "--no-ext-diff", "--no-textconv", "--no-color")
         reply = self._git.run(
             *(*QUIET, *words, since, until),
-            extra=session_objects.reading(home),
+            extra=session_objects.variables_to_read(home),
             out=start(limit + 1),
         )
         if reply.status != 0:

@@ -67,7 +67,7 @@ class Patience:
     slow: Callable[[str], object] | None = None
 
     @contextmanager
-    def telling(self, what: str) -> Iterator[None]:
+    def report_if_slow(self, what: str) -> Iterator[None]:
         """Call ``slow`` if the ``with`` block takes too long; ``what`` names the command."""
         if self.slow is None:
             yield
@@ -135,7 +135,7 @@ class GitProgram:
         """Return a `GitProgram` with the same settings for the repository around ``folder``."""
         return type(self)(folder, self._environment, self.patience)
 
-    def also(self, extra: Mapping[str, str]) -> Self:
+    def with_variables(self, extra: Mapping[str, str]) -> Self:
         """Return a copy whose git has these variables, too, such as further object directories."""
         program = self.at(self._project)
         # `__init__` leaves such names out.
@@ -299,7 +299,7 @@ class GitProgram:
     def _run(self, git: Child, hints: tuple[str, ...] = ()) -> GitReply:
         command = f"git {_command(git.argv)}"
         try:
-            with self.patience.telling(f"{command} in {self._project}"):
+            with self.patience.report_if_slow(f"{command} in {self._project}"):
                 result = git.run()
         except subprocess.TimeoutExpired:
             raise MissingError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentmux.adapters.git.program import GitProgram, decode_output
 
 
-def ways_to_put_back(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
+def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
     """Yield hints that restore each stash made by following one of our hints; oldest stash first.
 
     There are two hints per stash: the command that restores it, and the one that shows it.

@@ -31,8 +31,8 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import ways_to_put_back
-from agentmux.adapters.git.session_objects import places, reading, writing
+from agentmux.adapters.git.put_aside import stash_hints
+from agentmux.adapters.git.session_objects import places, variables_to_read, variables_to_write
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
 from agentmux.core.names import layout
@@ -180,7 +180,7 @@ class Git:
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         words = ("diff", *(("--stat",) if stat else ()), found.since)
-        extra = reading(found.home) if found.home is not None else {}
+        extra = variables_to_read(found.home) if found.home is not None else {}
         if found.until is not None:
             specs = _pathspecs(paths, found.leave_out)
             return self._git.show(*words, found.until, "--", *specs, extra=extra)
@@ -204,7 +204,7 @@ class Git:
     def _run_diff(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
         words = ("-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", *options)
         specs = ("--", *_pathspecs((), found.leave_out))
-        extra = dict(reading(found.home)) if found.home is not None else {}
+        extra = dict(variables_to_read(found.home)) if found.home is not None else {}
         if found.until is not None:
             return self._lines(*words, found.since, found.until, *specs, extra=extra)
         with scratch_folder("agentmux-diff-") as scratch:
@@ -278,7 +278,7 @@ class Git:
         paths = self._changes()
         return (*_files(paths), *_folders(paths))
 
-    def besides(self) -> tuple[str, ...]:
+    def ignored_and_internal(self) -> tuple[str, ...]:
         """Return the paths that `changes` omits: ignored ones, and changes below ``.agentmux``.
 
         A folder whose files are all ignored or untracked is one entry that ends in ``/``.
@@ -338,9 +338,9 @@ class Git:
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
 
-    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, aside: str) -> tuple[str, ...]:
         with suppress(GitError):
-            return tuple(ways_to_put_back(self._git, self._git.root(), aside))
+            return tuple(stash_hints(self._git, self._git.root(), aside))
         return ()
 
     def find_commit(
@@ -441,7 +441,10 @@ class Git:
             objects.mkdir()
             with suppress(FileNotFoundError):
                 shutil.copyfile(git_places.index, index)
-            extra = {"GIT_INDEX_FILE": str(index), **writing(objects, git_places.objects)}
+            extra = {
+                "GIT_INDEX_FILE": str(index),
+                **variables_to_write(objects, git_places.objects),
+            }
             self._fill(paths, extra, unborn=self.head().commit is None)
             return self._tree_in(extra)
 

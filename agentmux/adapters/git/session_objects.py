@@ -69,7 +69,7 @@ def objects(home: Path) -> Path:
     return folder(home) / "objects"
 
 
-def reading(home: Path, *others: Path) -> dict[str, str]:
+def variables_to_read(home: Path, *others: Path) -> dict[str, str]:
     """Return the variables with which git also reads the session's objects and those in ``others``.
 
     Directories that do not exist are left out, because git warns about them: a session without
@@ -79,7 +79,7 @@ def reading(home: Path, *others: Path) -> dict[str, str]:
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, stores))}
 
 
-def writing(target: Path, *others: Path) -> dict[str, str]:
+def variables_to_write(target: Path, *others: Path) -> dict[str, str]:
     """Return the variables with which git writes objects to ``target`` and reads ``others``."""
     return {
         "GIT_OBJECT_DIRECTORY": str(target),
@@ -96,7 +96,7 @@ def _quote_path(path: Path) -> str:
     return f'"{escaped}"'
 
 
-def make(home: Path) -> Path:
+def make_objects_folder(home: Path) -> Path:
     """Create the directory of the session's objects, and return it.
 
     Raises:
@@ -106,7 +106,7 @@ def make(home: Path) -> Path:
 
 
 def _make_folder(home: Path, place: Path) -> Path:
-    files.make_dir(files.inside(home, str(place.relative_to(home)), whole=True))
+    files.make_dir(files.path_without_links(home, str(place.relative_to(home)), whole=True))
     return place
 
 

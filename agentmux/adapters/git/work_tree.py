@@ -94,7 +94,7 @@ def repository_around(folder: Path) -> Path | None:
     return None if git_dir is None else Path(os.path.realpath(shared_git_dir(git_dir)))
 
 
-def tops_of(shared: Path) -> Iterator[Path]:
+def worktree_tops(shared: Path) -> Iterator[Path]:
     """Yield the top directory of each worktree that a repository has registered; it may not exist.
 
     The first is the parent of ``shared``: the main worktree, unless the repository is bare.

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents.screens import ScreenMark, command_in, read_screen, shows_limit_menu
+from agentmux.core.agents.screens import ScreenState, command_in, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.text.sgr import SEQUENCE, Style
@@ -175,7 +175,7 @@ class _Typing:
         *,
         once: bool,
         begins: Callable[[], object] | None,
-        hands: asyncio.Lock,
+        keyboard_lock: asyncio.Lock,
         deadline: float,
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[object]],
@@ -188,7 +188,7 @@ class _Typing:
         self.spec = spec
         self.once = once
         self.begins = begins
-        self.hands = hands
+        self.keyboard_lock = keyboard_lock
         self.has_hands = False
         self.deadline = deadline
         self.clock = clock
@@ -207,7 +207,7 @@ class _Typing:
     def has_time(self) -> bool:
         return self.clock() < self.deadline
 
-    def mark(self, screen: Screen) -> ScreenMark:
+    def mark(self, screen: Screen) -> ScreenState:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
@@ -225,7 +225,7 @@ class _Typing:
         return self.tail in (composer.body if self.is_long else _squeeze(composer.draft))
 
     async def take_hands(self) -> None:
-        await self.hands.acquire()
+        await self.keyboard_lock.acquire()
         self.has_hands = True
 
     def free_hands(self) -> None:
@@ -235,7 +235,7 @@ class _Typing:
         """
         if self.has_hands:
             self.has_hands = False
-            self.hands.release()
+            self.keyboard_lock.release()
 
     async def rest(self, *, free: bool) -> None:
         """Wait until the next look at the screen.
@@ -285,7 +285,7 @@ class _Typing:
                 return _report(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
             ruling = self.judge(screen)
             if ruling == last and ruling[1] != NO_FIELD:
-                self.was_busy = self.mark(screen) is ScreenMark.BUSY
+                self.was_busy = self.mark(screen) is ScreenState.BUSY
                 self.begun = ruling[1] == _BEGUN
                 self.count_above(screen)
                 return _report(ruling[0], ruling[1] + "; nothing was typed") if ruling[0] else None
@@ -406,7 +406,7 @@ class _Typing:
         Return None if it proves nothing yet. ``emptied`` is the number of screens in a row
         with an empty composer.
         """
-        busy = self.mark(screen) is ScreenMark.BUSY
+        busy = self.mark(screen) is ScreenState.BUSY
         if busy and self.was_busy:
             return _report(
                 DeliveryResult.QUEUED, "the composer is empty, the agent was busy before"
@@ -464,7 +464,7 @@ def _gone_from(spec: AgentSpec) -> TypingResult:
     return _report(DeliveryResult.SUBMITTED, "the text has left the composer")
 
 
-_DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING, ScreenMark.LIMIT})
+_DIALOGS: Final = frozenset({ScreenState.TRUST, ScreenState.WAITING, ScreenState.LIMIT})
 _NO_PATTERN: Final = "its input field is not known (no `agents.{}.ready` in the configuration)"
 _BEGUN: Final = "the text is in the composer already"
 
@@ -482,7 +482,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     deadline_s: float,
     once: bool = False,
     begins: Callable[[], object] | None = None,
-    hands: asyncio.Lock | None = None,
+    keyboard_lock: asyncio.Lock | None = None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> TypingResult:
@@ -502,7 +502,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
             already, another process has begun to deliver it, and this call only does the rest:
             press Enter if the text is in the composer, else nothing.
         begins: Called right before the text is pasted; an exception from it ends the call.
-        hands: The lock that everyone who presses keys in the pane must hold; see
+        keyboard_lock: The lock that everyone who presses keys in the pane must hold; see
             `ports.TextSender`. None if nobody else does.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
@@ -524,7 +524,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         spec,
         once=once,
         begins=begins,
-        hands=hands or asyncio.Lock(),
+        keyboard_lock=keyboard_lock or asyncio.Lock(),
         deadline=clock() + deadline_s,
         clock=clock,
         pause=pause,

@@ -112,7 +112,7 @@ class Wrapper:
         # Before the record: its reader may look at the screen and start the next agent at once.
         self.drop_claim()
         if self.output is not None:
-            self.leave("output", self.output.end())
+            self.write_or_show_error("output", self.output.end())
         _say(says)
         self.settle()
         self.record(status, number)
@@ -145,7 +145,7 @@ class Wrapper:
             signal.signal(number, self.forward)
         signal.signal(signal.SIGALRM, self.kill)
         self.started_at = _now()
-        self.leave("started", self.started_at + "\n")
+        self.write_or_show_error("started", self.started_at + "\n")
         _tell(launch.get("notice") or [])
         self.fork(launch["argv"], environment(launch))
         if self.limit_s and not self.ending:
@@ -180,7 +180,7 @@ class Wrapper:
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
         from agentmux.adapters.pane.gate import GateClosedError, hold
 
-        self.leave("stopped", _now() + "\n")
+        self.write_or_show_error("stopped", _now() + "\n")
 
         def commit(name: str) -> str:
             fact = gate["choices"][name].get("fact") or {}
@@ -319,7 +319,7 @@ class Wrapper:
 
     def record(self, status: int | None, number: int | None) -> None:
         """Write the exit record, with the agent's exit status or the signal that ended it."""
-        self.leave(
+        self.write_or_show_error(
             "exit.json",
             json.dumps(
                 {
@@ -335,7 +335,7 @@ class Wrapper:
             + "\n",
         )
 
-    def leave(self, name: str, text: str | bytes) -> None:
+    def write_or_show_error(self, name: str, text: str | bytes) -> None:
         """Write the file ``name`` in the launch's folder durably; show a failure in the pane."""
         try:
             self.write(name, text)

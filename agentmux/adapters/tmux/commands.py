@@ -472,12 +472,12 @@ def guard(target: Target) -> Command:
     return ("show-options", "-v", "-t", target.session, name)
 
 
-def client_of(socket: str) -> Command:
+def client_argv(socket: str) -> Command:
     """Return the words that start a tmux client for the server at the path ``socket``."""
     return ("tmux", "-u", "-S", socket)
 
 
-def goes_to(target: Target, command: str) -> Command:
+def show_session_command(target: Target, command: str) -> Command:
     """Return the words of a command that shows the session ``target`` to the calling client.
 
     ``command`` is ``attach-session`` or ``switch-client``. If tmux covers the monitor's pane with
@@ -710,7 +710,7 @@ def vacate(pane: str) -> Command:
     )
 
 
-def leave(session: str, pane: str, monitor: Pane) -> list[Command]:
+def focus_monitor(session: str, pane: str, monitor: Pane) -> list[Command]:
     """Return commands that move the focus to the monitor for every client that types into ``pane``.
 
     Otherwise the pane that takes its place, perhaps another agent's, would get what is typed next.
@@ -731,7 +731,7 @@ def is_vacant(pane: Pane) -> bool:
     return bool(pane.seat) and not pane.launch
 
 
-def follow(pane: str, before: Pane) -> list[Command]:
+def swap_in(pane: str, before: Pane) -> list[Command]:
     """Return the commands that put a pane in the place of the pane ``before``.
 
     ``before`` moves to the window of ``pane``, or is killed if it is vacant.

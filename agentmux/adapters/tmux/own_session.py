@@ -240,7 +240,7 @@ class OwnTmux:
             monitor = next((pane for pane in self.panes() if pane.is_monitor), None)
             groups = [
                 [
-                    *(tmux_commands.leave(session, pane, monitor) if monitor else ()),
+                    *(tmux_commands.focus_monitor(session, pane, monitor) if monitor else ()),
                     tmux_commands.vacate(pane)
                     if pane in vacate
                     else tmux_commands.run_if_exists(pane, f"kill-pane -t {pane}"),
@@ -389,9 +389,9 @@ def _moves(
     coming = [pane for pane in visible if pane in ours and pane not in shown]
     follows = {before.id: pane for before, pane in zip(leaving, coming, strict=False)}
     beside = next(pane for pane in panes if pane.id == monitor)
-    groups = [tmux_commands.leave(session, each.id, beside) for each in leaving]
+    groups = [tmux_commands.focus_monitor(session, each.id, beside) for each in leaving]
     groups += [
-        tmux_commands.follow(follows[each.id], each) for each in leaving if each.id in follows
+        tmux_commands.swap_in(follows[each.id], each) for each in leaving if each.id in follows
     ]
     for each in leaving[len(follows) :]:
         vacant = tmux_commands.is_vacant(each)

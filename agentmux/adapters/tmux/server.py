@@ -213,7 +213,7 @@ class TmuxTerminal:
             TerminalError: A global hook may have ended the session.
         """
         for name, command in tmux_commands.ending_hooks(created):
-            client = shlex.join(tmux_commands.client_of(self.socket))
+            client = shlex.join(tmux_commands.client_argv(self.socket))
             unset = f"{client} set-hook -gu {shlex.quote(name)}"
             raise TerminalError(
                 f"your tmux hook {name} ends new sessions: `{command}`",

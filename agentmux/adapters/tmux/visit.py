@@ -59,7 +59,7 @@ class Visit:
         Raises:
             TerminalGoneError: The session is gone.
         """
-        words = tmux_commands.goes_to(self._target, f"switch-client -c {self._client}")
+        words = tmux_commands.show_session_command(self._target, f"switch-client -c {self._client}")
         if self._server.cmd(*words).stderr:
             raise TerminalGoneError("the tmux session is gone")
 
@@ -68,7 +68,7 @@ class Visit:
         with self._listening() as ear:
             while (line := ear.line()) is not None and not line.startswith("%session-changed"):
                 pass  # after that line, this client hears every change
-            if not self.lasts():
+            if not self.is_showing_session():
                 return
             while (line := ear.line()) is not None and not self._is_over(line):
                 pass
@@ -76,7 +76,7 @@ class Visit:
             while ear.line(until) is not None:
                 pass
 
-    def lasts(self) -> bool:
+    def is_showing_session(self) -> bool:
         """Return whether the client currently shows the session."""
         shown = self._server.cmd("list-clients", "-F", "#{client_name} #{session_id}").stdout
         return f"{self._client} {self._target.session}" in shown
@@ -92,9 +92,9 @@ class Visit:
     @contextmanager
     def _listening(self) -> Iterator[_Ear]:
         """Attach an invisible control-mode client, which hears what happens to the others."""
-        words = (*tmux_commands.client_of(self._target.server.socket), "-C")
+        words = (*tmux_commands.client_argv(self._target.server.socket), "-C")
         with subprocess.Popen(
-            (*words, *tmux_commands.goes_to(self._target, _LISTEN)),
+            (*words, *tmux_commands.show_session_command(self._target, _LISTEN)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

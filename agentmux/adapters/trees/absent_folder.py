@@ -63,7 +63,7 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
         head=git.commit("HEAD", cwd=git_dir),
         own=own_commits(git, git_dir),
         staged=(
-            *_list_staged(git, git_dir, known, session_objects.reading(spec.home)),
+            *_list_staged(git, git_dir, known, session_objects.variables_to_read(spec.home)),
             *_modules(git, git_dir),
         ),
         operation=in_progress(git_dir) or "",
@@ -130,7 +130,7 @@ def saved_files(
     saved = spec.checkpoint
     if saved is None or saved.head is None:
         return ()
-    extra = session_objects.reading(spec.home)
+    extra = session_objects.variables_to_read(spec.home)
     words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", saved.commit)
     left: set[str] | None = None
     for each in (saved.head, *others):

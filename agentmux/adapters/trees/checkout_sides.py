@@ -22,7 +22,7 @@ from agentmux.adapters.git.program import (
     to_refused_error,
 )
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.words.counts import some
+from agentmux.core.names.words.counts import abbreviate_names
 
 
 class StoredFile(NamedTuple):
@@ -137,7 +137,7 @@ class CheckoutSides:
     def _is_staged_well(self, path: str) -> bool:
         return self._index_entries[path] in {self._sides[path].old, self._sides[path].new}
 
-    def level(self) -> None:
+    def update_index(self) -> None:
         """Update the index for files that already have the new commit's content.
 
         Without this, git would take them for the user's changes and refuse to continue.
@@ -177,7 +177,7 @@ class CheckoutSides:
         left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
         if not left or self._wrong() & self._sides.keys():
             return left
-        self.level()
+        self.update_index()
         words = ("read-tree", "-m", "-u", self._new, self._old)
         return () if self._git.run(*words).status == 0 else left
 
@@ -236,7 +236,7 @@ class CheckoutSides:
 def undo_and_report(sides: CheckoutSides) -> str:
     """Undo a refused checkout; return what could not be undone, to append to an error message."""
     left = sides.undo()
-    return f"; what it wrote stays there, uncommitted: {some(left)}" if left else ""
+    return f"; what it wrote stays there, uncommitted: {abbreviate_names(left)}" if left else ""
 
 
 def _entry(mode: str, blob: str) -> StoredFile | None:

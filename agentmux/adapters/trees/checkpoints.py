@@ -106,9 +106,9 @@ class GitCheckpoints:
         places = self._places or self._look()
         if places is None:
             return None
-        store = session_objects.make(self._home)
+        store = session_objects.make_objects_folder(self._home)
         with session_objects.scratch(self._home) as scratch:
-            extra = session_objects.writing(store, places.objects)
+            extra = session_objects.variables_to_write(store, places.objects)
             run = self._on_a_copy(places, scratch, extra, deadline)
             return self._save(message, run, replaced_by=replaced_by)
 
@@ -211,7 +211,7 @@ class GitCheckpoints:
         with scratch_folder("agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
-            extra = session_objects.writing(
+            extra = session_objects.variables_to_write(
                 store, places.objects, session_objects.objects(self._home)
             )
             run = self._on_a_copy(places, Path(folder), extra, time.monotonic() + limit_s)
@@ -221,14 +221,16 @@ class GitCheckpoints:
     # --- using them --------------------------------------------------------------------------
 
     def differing(self, since: str, until: str) -> tuple[str, ...]:
-        extra = session_objects.reading(self._home)
+        extra = session_objects.variables_to_read(self._home)
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the paths whose files in the work tree differ from the checkpoint ``commit``."""
         with self._saved_for_now(replaced_by=commit) as (saved, extra):
             changed = self._to_write(extra, saved.commit, commit)
-        return tuple(e.path for e in changed if not differences.is_left(e.path, saved.missing))
+        return tuple(
+            e.path for e in changed if not differences.is_left_unchanged(e.path, saved.missing)
+        )
 
     def _to_write(
         self, extra: Mapping[str, str], since: str, until: str
@@ -246,11 +248,14 @@ class GitCheckpoints:
 
         Yield it and the variables for reading it.
         """
-        with self.looking(replaced_by=replaced_by) as (saved, extra):
-            yield saved, session_objects.reading(self._home, Path(extra["GIT_OBJECT_DIRECTORY"]))
+        with self.temporary_checkpoint(replaced_by=replaced_by) as (saved, extra):
+            yield (
+                saved,
+                session_objects.variables_to_read(self._home, Path(extra["GIT_OBJECT_DIRECTORY"])),
+            )
 
     @contextmanager
-    def looking(
+    def temporary_checkpoint(
         self, leave_out: Collection[str] = (), *, replaced_by: str | None = None
     ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory for the ``with`` block; keep nothing.
@@ -272,14 +277,14 @@ class GitCheckpoints:
             store = Path(folder, "objects")
             store.mkdir()
             theirs = session_objects.objects(self._home)
-            extra = session_objects.writing(store, places.objects, theirs)
+            extra = session_objects.variables_to_write(store, places.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
             run = self._on_a_copy(places, Path(folder), extra, deadline)
             yield self._save("a look", run, frozenset(leave_out), replaced_by), extra
 
     def hand_over(self, commit: str | None) -> str:
         if commit is not None:
-            return self._handed_over(commit, session_objects.reading(self._home))
+            return self._handed_over(commit, session_objects.variables_to_read(self._home))
         with self._saved_for_now() as (saved, extra):
             return self._handed_over(saved.commit, extra)
 
@@ -296,7 +301,7 @@ class GitCheckpoints:
         return commit
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
-        extra = session_objects.reading(self._home)
+        extra = session_objects.variables_to_read(self._home)
         changed = self._to_write(extra, since, until)
         with session_objects.scratch(self._home) as scratch:
             return differences.write(self._git, extra, changed, scratch=scratch, leave=leave)

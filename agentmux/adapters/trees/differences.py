@@ -86,7 +86,7 @@ def write(
         leave: Files, and directories that end in ``/``, to leave unchanged.
     """
     wanted = tuple(changed)
-    files = [each for each in wanted if not is_left(each.path, leave)]
+    files = [each for each in wanted if not is_left_unchanged(each.path, leave)]
     blocked = (e.path for e in wanted if e not in files and not _covers(leave, e.path))
     top = git.root()
     for each in files:
@@ -101,7 +101,7 @@ def write(
     return (*blocked, *_check_out(git, more, first), *_check_out(git, more, rest))
 
 
-def is_left(path: str, leave: Collection[str]) -> bool:
+def is_left_unchanged(path: str, leave: Collection[str]) -> bool:
     """Whether `write` leaves the file ``path`` unchanged.
 
     That is the case if it is in ``leave``, or if something in ``leave`` is in its way.

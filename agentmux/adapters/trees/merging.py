@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.inherited_lock import inherited_lock
-from agentmux.adapters.git.lost_work.submodules import actual_top
+from agentmux.adapters.git.lost_work.submodules import correct_listed_top
 from agentmux.adapters.git.program import (
     MERGE_TREE,
     GitProgram,
@@ -22,7 +22,7 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import ways_to_put_back
+from agentmux.adapters.git.put_aside import stash_hints
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
@@ -106,12 +106,12 @@ class Merges:
             raise to_git_error("compare commits", reply)
         return reply.status == 0
 
-    def foresee(
+    def check_mergeable(
         self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
     ) -> None:
         checkpoints = GitCheckpoints(self._git.at(tree), home, session)
-        with checkpoints.looking(leave_out) as (saved, extra):
-            look = Merges(self._git.also(extra))
+        with checkpoints.temporary_checkpoint(leave_out) as (saved, extra):
+            look = Merges(self._git.with_variables(extra))
             look._foresee(base, saved.commit, extra)
 
     def _foresee(self, base: str, result: str, extra: Mapping[str, str]) -> None:
@@ -124,7 +124,7 @@ class Merges:
         top = self.checkout_of(base)
         if top is None:
             return
-        there = self._git.at(top).also(extra)
+        there = self._git.at(top).with_variables(extra)
         _require_idle(there, top, base)
         in_way = CheckoutSides(there, old, new).in_way()
         if in_way:
@@ -142,7 +142,7 @@ class Merges:
         reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
         for entry in reply.text.split("\n\n"):
             lines = entry.split("\n")
-            top = actual_top(self._git, Path(lines[0].removeprefix("worktree ")))
+            top = correct_listed_top(self._git, Path(lines[0].removeprefix("worktree ")))
             if f"branch {HEADS}{base}" in lines:
                 if top.is_dir():
                     return top
@@ -152,10 +152,10 @@ class Merges:
                 _require_no_rebase(top, base)
         return None
 
-    def ways_to_put_back(self, base: str) -> tuple[str, ...]:
+    def stash_hints(self, base: str) -> tuple[str, ...]:
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
-            return tuple(ways_to_put_back(self._git, top, FOR_MERGE, base))
+            return tuple(stash_hints(self._git, top, FOR_MERGE, base))
         return ()
 
     # --- moving it ---------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class Merges:
             in_way = sides.in_way()
             if in_way:
                 raise _dirty(plan.base, top, in_way)
-            sides.level()
+            sides.update_index()
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):

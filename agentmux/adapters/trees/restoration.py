@@ -77,12 +77,15 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
     with scratch_folder("agentmux-merge-") as scratch:
         store = session_objects.objects(spec.home)
         mine = session_objects.places(git).objects
-        extra = {**session_objects.writing(scratch, mine, store), **session_objects.IDENTITY}
+        extra = {
+            **session_objects.variables_to_write(scratch, mine, store),
+            **session_objects.IDENTITY,
+        }
         tip = _tip(git, spec)
         yield RestoredTree(
             tip=tip,
             tree=_merge_checkpoint(git, extra, spec, saved, tip),
-            extra=session_objects.reading(spec.home, scratch),
+            extra=session_objects.variables_to_read(spec.home, scratch),
             scratch=scratch,
             missing=saved.missing,
         )

@@ -53,7 +53,7 @@ class GitTrials:
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
-            self.forget()
+            self.delete_record()
             left = undo_and_report(CheckoutSides(self._git, trial.head, trial.commit))
             raise to_refused_error(f"git could not check the session's files out{left}", reply)
 
@@ -66,9 +66,9 @@ class GitTrials:
                 left = undo_and_report(CheckoutSides(self._git, trial.commit, self._tip(trial)))
                 raise to_refused_error(f"git could not go back{left}", reply)
         self._clean_log()
-        self.forget()
+        self.delete_record()
 
-    def forget(self) -> None:
+    def delete_record(self) -> None:
         with suppress(FileNotFoundError):
             self._note().unlink()
 

@@ -24,7 +24,11 @@ from agentmux.adapters.disk.removal import delete_tree
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.lost_work.nested_repositories import repositories_with_work
-from agentmux.adapters.git.lost_work.submodules import actual_top, modules_with_work, superproject
+from agentmux.adapters.git.lost_work.submodules import (
+    correct_listed_top,
+    modules_with_work,
+    superproject,
+)
 from agentmux.adapters.git.program import (
     LOG,
     GitProgram,
@@ -62,14 +66,14 @@ from agentmux.adapters.trees.restoration import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
-from agentmux.core.names.words.counts import format_count, some
+from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.git.repository import GitError
 from agentmux.ports.git.worktrees import (
     BaseCommit,
     FolderGoneError,
     WorktreeLoss,
-    WorktreeRoom,
+    WorktreeRootFacts,
     WorktreeSpec,
     WorktreeTakenError,
 )
@@ -110,7 +114,7 @@ class LinkedWorktrees:
             has_submodules=modules.status == 0,
         )
 
-    def room(self, root: str | None) -> WorktreeRoom:
+    def root_facts(self, root: str | None) -> WorktreeRootFacts:
         tops = self._tops()
         common = self._common()
         place = _root(root, common, tops[0])
@@ -118,7 +122,7 @@ class LinkedWorktrees:
         places = (*tops, common, *((around,) if around is not None else ()))
         inside = next((each for each in places if _is_within(place, each)), None)
         gone = (Path(each).name for each in tops if each.parent == place)
-        return WorktreeRoom(
+        return WorktreeRootFacts(
             root=place,
             inside=inside,
             is_writable=os.access(_existing(place), os.W_OK | os.X_OK),
@@ -134,7 +138,7 @@ class LinkedWorktrees:
         """
         lines = self._worktree_list()
         tops = [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
-        return [actual_top(self._git, tops[0]), *tops[1:]]
+        return [correct_listed_top(self._git, tops[0]), *tops[1:]]
 
     def _worktree_list(self) -> list[str]:
         """Return the lines of ``git worktree list``."""
@@ -473,7 +477,7 @@ class LinkedWorktrees:
 
     # --- taking one away ---------------------------------------------------------------------
 
-    def take_back(self, spec: WorktreeSpec) -> None:
+    def undo_make(self, spec: WorktreeSpec) -> None:
         with suppress(AgentmuxError, OSError):
             tree = work_tree(spec.path)
             if tree is not None and self._is_marked(spec):
@@ -481,7 +485,7 @@ class LinkedWorktrees:
             self._clear(spec)
             self._let_go(spec, lambda _: spec.commit)
 
-    def loss(
+    def removal_loss(
         self,
         spec: WorktreeSpec,
         base: str | None,
@@ -502,7 +506,11 @@ class LinkedWorktrees:
         doing = None
         if is_there:
             inside = self._inside(spec)
-            changed, besides, head = self._list_changes(spec), inside.besides(), inside.head()
+            changed, besides, head = (
+                self._list_changes(spec),
+                inside.ignored_and_internal(),
+                inside.head(),
+            )
             hidden = hidden_changes(self._git.at(spec.path))
             heads += [head.commit] if head.commit != tip else []
             doing = head.in_progress
@@ -524,14 +532,16 @@ class LinkedWorktrees:
             changed=changed,
             hidden=hidden,
             commits=commits,
-            loose=self._subjects([each for each in lost if each != tip], (*known, tip)),
+            commits_off_branch=self._subjects(
+                [each for each in lost if each != tip], (*known, tip)
+            ),
             dropped=self._subjects([spec.commit], (onto,)) if commits and onto and not kept else (),
             tip=tip,
             is_beside=beside,
             is_there=is_there,
             branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
             besides=besides,
-            behind=tuple(each for each in behind if each in lost),
+            tips_off_branch=tuple(each for each in behind if each in lost),
             kept=tuple(each.git_dir for each in held),
             staged=tuple(sorted({name for each in held for name in each.staged})),
             saved=self._list_saved(spec, (*heads, delivered, merged, onto)),
@@ -575,7 +585,7 @@ class LinkedWorktrees:
         return marker is not None and marker.session == spec.session
 
     def _drops_branch(self, spec: WorktreeSpec) -> bool:
-        """Whether `take_away` would delete the session's branch, provided that it exists."""
+        """Whether `remove` would delete the session's branch, provided that it exists."""
         if spec.is_continued or self._owners().get(spec.branch) != spec.session:
             return False
         return self.checkout_of(spec.branch) in {None, spec.path}
@@ -633,7 +643,7 @@ class LinkedWorktrees:
         words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
         return set(split(self._git.must_read("compare commits", *words, old, new).out))
 
-    def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
+    def remove(self, spec: WorktreeSpec, tip: str | None) -> None:
         self._require_linked(spec)
         # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
@@ -681,7 +691,7 @@ class LinkedWorktrees:
             key, _, value = line.partition(" ")
             top = Path(value) if key == "worktree" else top
             if line == f"branch refs/heads/{branch}" and top is not None:
-                return actual_top(self._git, top)
+                return correct_listed_top(self._git, top)
         return None
 
     def _drop_branch(self, name: str, commit: str) -> None:
@@ -821,7 +831,7 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
             f"the worktree of another session is at {spec.path}",
             hints=(f"see that one: agentmux status {shlex.quote(str(marker.home))}",),
         )
-    away = files.move_away(spec.path)
+    away = files.move_away_hint(spec.path)
     place = f"{spec.path}, the place of this session's worktree"
     if named is None or os.path.lexists(named / "HEAD"):
         return WorktreeTakenError(f"something else is at {place}", hints=(away,))
@@ -842,7 +852,7 @@ def _held_words(found: HeldWork, is_only: bool) -> str:
     commit = (found.head or "")[:12]
     staged = format_count(len(found.staged), "staged file")
     parts = (
-        f"{staged} ({some(found.staged)})" if found.staged else "",
+        f"{staged} ({abbreviate_names(found.staged)})" if found.staged else "",
         f"commit {commit}, which is on no branch" if is_only else "",
         f"a {found.operation} under way" if found.operation else "",
     )

@@ -68,7 +68,9 @@ class WakeFifo:
             fd = os.open(path, os.O_RDWR | _PIPE)
             if not stat.S_ISFIFO(os.fstat(fd).st_mode):
                 os.close(fd)
-                raise DataError(f"`{path}` is not a named pipe", hints=(files.move_away(path),))
+                raise DataError(
+                    f"`{path}` is not a named pipe", hints=(files.move_away_hint(path),)
+                )
         self._fd = fd
         self._rest = b""
 

@@ -7,7 +7,7 @@ from concurrent.futures import Future, wait
 from threading import Thread
 
 from agentmux.app.doctor.finding import DoctorFinding, problem, to_finding
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 
 Check = Callable[[], Iterable[DoctorFinding]]
 """Returns the findings of one check; an `AgentmuxError` that it raises becomes its last finding."""
@@ -48,4 +48,4 @@ def _run_check(name: str, check: Check) -> Iterator[DoctorFinding]:
     except AgentmuxError as error:
         yield to_finding(name, error)
     except OSError as error:
-        yield to_finding(name, of_system(error))
+        yield to_finding(name, data_error_from(error))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.doctor.finding import DoctorFinding, fine, problem, warning
-from agentmux.core.names.words.counts import some
+from agentmux.core.names.words.counts import abbreviate_names
 
 if TYPE_CHECKING:
     from agentmux.ports.health import DiskFacts, SystemFacts, TerminalFacts, TmuxFacts
@@ -159,4 +159,4 @@ def lost_worktrees(
 
 
 def _with_staged(names: tuple[str, ...]) -> str:
-    return f" (staged there: {some(names)})" if names else ""
+    return f" (staged there: {abbreviate_names(names)})" if names else ""

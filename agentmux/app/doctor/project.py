@@ -192,8 +192,11 @@ def notify_findings(settings: Settings, install: str) -> Iterator[DoctorFinding]
         settings: The settings with the addresses.
         install: The command that installs Apprise; empty if it is installed.
     """
-    shown = ", ".join(dict.fromkeys(map(str, settings.places))) or "nobody, since `notify` is empty"
-    if install and any(each.value not in OWN_ADDRESSES for each in settings.places):
+    shown = (
+        ", ".join(dict.fromkeys(map(str, settings.occasions_by_address)))
+        or "nobody, since `notify` is empty"
+    )
+    if install and any(each.value not in OWN_ADDRESSES for each in settings.occasions_by_address):
         text = f"Apprise is missing, so not every address can be told: {shown}"
         yield warning("notify", text, install)
     else:

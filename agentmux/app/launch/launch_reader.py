@@ -10,7 +10,7 @@ from typing import Final
 from agentmux.app.session.configuration.frozen_files import frozen_text
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
-from agentmux.core.agents.command_lines import kept_file, strategy_env
+from agentmux.core.agents.command_lines import checkpoint_path, strategy_env
 from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of
 from agentmux.core.agents.spec import (
     AgentSpec,
@@ -32,9 +32,9 @@ from agentmux.core.fold.signals.research import QUESTION_MAX
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import (
     LaunchFacts,
-    LaunchSurroundings,
     LaunchTemplates,
     SeatPlayer,
+    SessionLaunchFacts,
     histories_of,
 )
 from agentmux.core.moving.handover import DIFF, screen_file
@@ -72,7 +72,7 @@ class LaunchReader:
         self._fresh = fresh
         self._ahead = ahead
         self._digest = functools.cache(files.digest)  # most files are the same for all seats
-        self._around = LaunchSurroundings(
+        self._around = SessionLaunchFacts(
             session=str(files.path),
             tree=str(world.tree),
             is_inside=files.path.is_relative_to(world.tree),
@@ -103,7 +103,7 @@ class LaunchReader:
         conversation = world.new_id() if assigned else None
         claims = self._claims(player, history, launch, conversation)
         return LaunchFacts(
-            around=self._around,
+            session_facts=self._around,
             work=work,
             launch=launch,
             at=stamp(world.now()),
@@ -149,9 +149,9 @@ class LaunchReader:
         folder = f"{self._files.path}/{layout.checkpoint(work.seat)}"
         history = self._history(work)
         strategy = _strategy(history, played.agent, spec, probe)
-        ref = history.standing.session_ref if history.standing is not None else None
+        ref = history.deciding_record.session_ref if history.deciding_record is not None else None
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
-        kept = kept_file(strategy, ref, folder)
+        kept = checkpoint_path(strategy, ref, folder)
         runtime = runtime_of(program_name(spec), probe.version, file)
         return SeatPlayer(
             name=played.agent,
@@ -173,14 +173,16 @@ class LaunchReader:
     def _claims(
         self, player: SeatPlayer, history: SeatHistory, launch: str, conversation: str | None
     ) -> Mapping[str, Path]:
-        standing = history.standing.session_ref if history.standing is not None else None
+        standing = (
+            history.deciding_record.session_ref if history.deciding_record is not None else None
+        )
         ids, path = (standing, launch, conversation), self._world.agents.claims.path
         return {each: path(player.program, player.home, each) for each in ids if each}
 
     def _conversation(
         self, work: Work, player: SeatPlayer, epoch: Json, claims: Mapping[str, Path]
     ) -> ResumeFacts | None:
-        world, standing = self._world, self._history(work).standing
+        world, standing = self._world, self._history(work).deciding_record
         if standing is None:
             return None
         claim = claims.get(standing.session_ref or "")

@@ -22,7 +22,7 @@ from agentmux.core.journal.events import AgentLaunched
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import SeatPlayer
 from agentmux.core.launch.plan import LaunchPlan, plan_launch
-from agentmux.core.launch.writing import GRACE_S, launch_files, place_env, record_fields
+from agentmux.core.launch.writing import GRACE_S, launch_files, record_fields, worktree_env
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import pane_label
 from agentmux.core.names.phase import BASE, CHECK, SETUP
@@ -57,7 +57,7 @@ class PreparedLaunch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedStep:
+class PreparedCommand:
     """A launch of a command without an agent, whose launch folder has been written.
 
     Attributes:
@@ -134,7 +134,7 @@ class Launcher:
         self._write(plan, files)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
-    def prepare_command(self, work: Work, attempt: int = 1) -> PreparedStep:
+    def prepare_command(self, work: Work, attempt: int = 1) -> PreparedCommand:
         """Write the launch folder for a command without an agent; does not open the pane.
 
         The command is a step of the setup, or a command of a check (also on the base).
@@ -150,9 +150,11 @@ class Launcher:
         keeps = work.role == CHECK or (work.role == BASE and work.seat != BASE)
         kept = {"keep_output": KEEP_BYTES, "unset": IDENTITY} if keeps else {}
         state, where = self._state, self._world.tree
-        place = place_env(state.worktree, state.port_base)
+        place = worktree_env(state.worktree, state.port_base)
         if work.role == BASE and state.base_checks is not None:
-            place = place_env(state.base_checks.path, state.port_base and state.port_base + _PORTS)
+            place = worktree_env(
+                state.base_checks.path, state.port_base and state.port_base + _PORTS
+            )
             where = Path(state.base_checks.path) / inner(self._world)
         fields = {
             "name": f"{work.role} {step.name}",
@@ -175,7 +177,7 @@ class Launcher:
             phase=working_phase(self._state),
         )
         pane = self.pane(work.seat, launch, f"{work.seat} · {step.name}")
-        return PreparedStep(fact=fact, pane=pane)
+        return PreparedCommand(fact=fact, pane=pane)
 
     def _command(self, work: Work) -> SetupStep | VerifyCommand:
         if work.role == SETUP:
@@ -223,7 +225,7 @@ class Launcher:
         whatever its agent is called and however it is resumed.
         """
         claims, player = self._world.agents.claims, plan.player
-        place = player.program, player.home, plan.facts.around.tree
+        place = player.program, player.home, plan.facts.session_facts.tree
         held = set(self._held())
         beside = (e for e in claims.latest(*place) if e in held or self._runs(e, player))
         own = (plan.launch, *((plan.session_ref,) if plan.session_ref else ()))

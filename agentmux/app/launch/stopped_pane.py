@@ -24,7 +24,9 @@ class LaunchPolicy:
     stopped: bool = False
 
 
-def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str, LaunchChosen]]:
+def unrecorded_choices(
+    state: SessionState, files: SessionFiles
+) -> Iterator[tuple[str, str, LaunchChosen]]:
     """Yield seat, launch id and choice for each choice that no orchestrator has recorded yet.
 
     The user made these choices in panes while no orchestrator was running.

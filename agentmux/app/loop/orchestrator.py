@@ -40,18 +40,18 @@ from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
-from agentmux.core.decisions.attention import Attention, attention
+from agentmux.core.decisions.attention import Attention, session_attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.decisions.session_trace import SessionTrace, trace_of
-from agentmux.core.decisions.workplace import left_now
+from agentmux.core.decisions.workplace import left_branch_notice
 from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
 )
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
-from agentmux.ports.tmux.display import MonitorMessage, Picture
+from agentmux.ports.tmux.display import MonitorContent, MonitorMessage
 from agentmux.ports.tmux.terminal import (
     HiddenServerError,
     ScreensUnreadableError,
@@ -273,7 +273,7 @@ class Orchestrator:
         """Warn once if HEAD has left the session's branch, and note it as long as that is so."""
         done = self._session.state.phase == Phase.DONE
         branch = None if done else self._world.repositories.branch_at(self._world.tree)
-        mismatch, runtime = left_now(self._session.state, branch), self._watcher.runtime
+        mismatch, runtime = left_branch_notice(self._session.state, branch), self._watcher.runtime
         if mismatch and mismatch != runtime.left_branch:
             self.say(f"warning: {mismatch}")
         runtime.left_branch = mismatch
@@ -375,7 +375,7 @@ class Orchestrator:
     def _attention(self) -> Attention:
         """Return what the session needs from its user."""
         seats = self._watcher.sight.statuses
-        return attention(
+        return session_attention(
             self._session.state,
             {name: seat.status for name, seat in seats.items()},
             troubled=self._watcher.runtime.problem is not None,
@@ -570,7 +570,7 @@ class Orchestrator:
         """Have the monitor drawn soon; an error in drawing is shown, not raised."""
         now = self._world.now()
         self._times = self._times.at(self._session.state.phase, now)
-        picture = Picture(
+        picture = MonitorContent(
             state=self._session.state,
             statuses=dict(self._watcher.sight.statuses),  # another thread reads them
             problem=self._watcher.runtime.problem,

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.delivery.approval.deliverable import left_behind
-from agentmux.app.delivery.steps.commit import find_head_error, left_out, reason
+from agentmux.app.delivery.steps.commit import describe_failure, find_head_error, left_out
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.ways import way_of
-from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
+from agentmux.app.launch.launcher import Launcher, PreparedCommand, PreparedLaunch
 from agentmux.app.launch.stopped_pane import LaunchPolicy
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
@@ -32,7 +32,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
-from agentmux.core.conversation.resume_choice import Rung
+from agentmux.core.conversation.resume_choice import PaneStart
 from agentmux.core.decisions.check_actions import (
     BeginChecks,
     EndBase,
@@ -97,10 +97,10 @@ VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
 _ORDINARY: Final = LaunchPolicy()
 _BEGAN: Final[Mapping[str, str]] = {
-    Rung.NATIVE: "{} resumed its conversation",
-    Rung.FRESH: "{} began a new conversation",
-    Rung.SHELL: "{} cannot start: a shell is in its pane",
-    Rung.SCREEN: "{} cannot start: its last screen is in its pane",
+    PaneStart.NATIVE: "{} resumed its conversation",
+    PaneStart.FRESH: "{} began a new conversation",
+    PaneStart.SHELL: "{} cannot start: a shell is in its pane",
+    PaneStart.SCREEN: "{} cannot start: its last screen is in its pane",
 }
 """What the log and the monitor say about a launch, by its mode."""
 _WOKEN: Final[Mapping[str, str]] = {
@@ -118,7 +118,7 @@ _ENDED: Final[Mapping[str, str]] = {
 """What the log and the monitor say about an agent's end, by cause; others are named as they are."""
 
 
-Prepared: TypeAlias = PreparedLaunch | PreparedStep
+Prepared: TypeAlias = PreparedLaunch | PreparedCommand
 
 
 class PerformerLoop(Loop, Protocol):
@@ -247,14 +247,16 @@ class Performer:
         panes = self._open([launch.pane for launch in prepared]) if prepared else {}
         self._loop.answer_keys()
         for launch in prepared:
-            if isinstance(launch, PreparedStep):
-                self._watcher.note(launch.pane.seat, command_status(launch.fact.role), "journal")
+            if isinstance(launch, PreparedCommand):
+                self._watcher.set_status(
+                    launch.pane.seat, command_status(launch.fact.role), "journal"
+                )
                 self._loop.say(f"{launch.pane.seat}: `{launch.fact.topic}` runs")
                 continue
             seat, plan = launch.plan.work.seat, launch.plan
             spec = plan.player.spec
             if launch.fact.stopped:
-                self._watcher.note(seat, STOPPED, "journal")
+                self._watcher.set_status(seat, STOPPED, "journal")
                 self._loop.say(f"{seat}: {spec.name} waits for your choice in its pane")
                 continue
             pane = panes.get(plan.launch, "")
@@ -292,7 +294,7 @@ class Performer:
         """Show that a launch runs, and make sure that its prompt arrives."""
         launch = self._session.state.seats[seat].launch
         plays = mode in AGENT_MODES
-        self._watcher.note(seat, STARTING if plays else mode, "journal")
+        self._watcher.set_status(seat, STARTING if plays else mode, "journal")
         self._loop.say(f"{seat}: {_BEGAN[mode].format(spec.name)}")
         if not plays:
             return
@@ -366,7 +368,7 @@ class Performer:
         if shown != self._shown or not self._is_arranged:
             arrangement = self._tools.terminal.arrange(shown)
             if arrangement.size is not None:
-                self._tools.display.fits(*arrangement.size)
+                self._tools.display.limit_size(*arrangement.size)
             self._shown, self._is_arranged = shown, not arrangement.later
             self._waits_for_unzoom = arrangement.later
 
@@ -384,7 +386,7 @@ class Performer:
     async def _record_exit(self, action: RecordExit) -> None:
         fact = AgentExited(cause=action.cause, status=action.status, signal=action.signal)
         self._session.record(fact, seat=action.seat, launch=action.launch)
-        self._watcher.note(action.seat, action.cause, "exit record")
+        self._watcher.set_status(action.seat, action.cause, "exit record")
         self._watcher.look_at((action.launch,))
         self._loop.say(
             f"{action.seat}: {_ENDED.get(action.cause, action.cause)} ({_ending(action)})"
@@ -428,7 +430,7 @@ class Performer:
         try:
             touched = find_head_error(self._world, state) if state.reviewed is not None else None
             if touched is not None:
-                return "", reason(touched)
+                return "", describe_failure(touched)
             behind = left_behind(self._world, state)
             if behind:
                 return "", "; ".join(left_behind_label(each.subjects) for each in behind)
@@ -436,7 +438,7 @@ class Performer:
             back = brought_back(self._world, state) if way == MERGE else ()
             return way, brought_back_label(back, merge_base(state)) if back else ""
         except AgentmuxError as error:
-            return "", reason(error)
+            return "", describe_failure(error)
 
     async def _end_panes(self, action: EndPanes) -> None:
         self._watcher.look_at(action.launches)

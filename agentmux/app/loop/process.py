@@ -20,7 +20,7 @@ from agentmux.app.commands.resume.orchestrator_request import (
 )
 from agentmux.app.commands.resume.resume import settled_state
 from agentmux.app.delivery.steps.outcome import last_words
-from agentmux.app.launch.stopped_pane import LaunchPolicy, unheard
+from agentmux.app.launch.stopped_pane import LaunchPolicy, unrecorded_choices
 from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.panes.watcher import Watcher
@@ -225,7 +225,7 @@ def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> 
     Then call this again. If a pending event has just ended the session, there is nothing to record,
     and this returns True.
     """
-    for seat, launch, choice in tuple(unheard(session.state, session.files)):
+    for seat, launch, choice in tuple(unrecorded_choices(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)
     adopt_step(session)
     inference = session.infer()

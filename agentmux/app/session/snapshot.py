@@ -44,7 +44,7 @@ def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
     )
 
 
-def keep(files: SessionFiles, seat: str, text: str) -> None:
+def save_snapshot(files: SessionFiles, seat: str, text: str) -> None:
     """Write the snapshot ``text`` of a seat; a failure is logged, not raised."""
     try:
         files.write(layout.snapshot(seat), text)

@@ -109,9 +109,9 @@ class Session:
         self.files.sweep()
         if self._loaded.source != "state.json":
             self.files.set_aside_corrupt_state(self.now())
-        for each in self._loaded.open:
+        for each in self._loaded.implied_files:
             self.files.add(each)
-        if self._loaded.foreign:
+        if self._loaded.needs_import:
             self._import(session_id, session_name, texts)
         elif self._loaded.older:
             self._write_in_form()

@@ -13,11 +13,11 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.signals.description import (
     Contents,
-    Handed,
     HandedFile,
     Identity,
     Judged,
     Submission,
+    SubmissionContext,
 )
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.pipeline.artifacts import TEXT_MAX
@@ -101,7 +101,7 @@ class _Reader:
         value, problems = self._files.read_yaml(data)
         if problems or file.schema is None:
             return value, problems
-        schema = self._files.frozen(*file.schema)
+        schema = self._files.frozen_text(*file.schema)
         return value, self._files.schema_problems(schema, value)
 
 
@@ -117,7 +117,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
     def state() -> SessionState:
         return files.load().current
 
-    handed = Handed(identity, submission, state)
+    handed = SubmissionContext(identity, submission, state)
     read = signal.reads(handed)
     places = tuple(_first_of(files, each.paths) for each in read)
     contents = _Reader(files).contents(read, places)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.signals.checks import CheckedSubmission, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.fold.acceptance import Answer, Judgement, judge
 from agentmux.core.fold.signals.description import Identity, Submission
 from agentmux.core.fold.signals.research import research_kind
@@ -182,7 +182,7 @@ def decide(
     """
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
-        fact = replace(fact, text=writable(fact.text))
+        fact = replace(fact, text=replace_unencodable(fact.text))
         problems = check_changes(fact.text)
     if problems:
         reason = "the request for changes is invalid"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.resume.resume import ResumePlan, find_obstacle, plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import (
+    ResumePlan,
+    find_lacking_program,
+    find_obstacle,
+    plan_resume,
+)
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
@@ -135,7 +140,11 @@ def outlook(
         return Outlook(name=entry.name, refused=error.message, kind=UNREADABLE, hints=error.hints)
     if refused is None and plan.obstacle is not None:
         refused, kind = plan.obstacle, plan.obstacle.reason
-    if refused is None and not is_attended and (lacks := plan_lacks(world, plan)) is not None:
+    if (
+        refused is None
+        and not is_attended
+        and (lacks := find_lacking_program(world, plan)) is not None
+    ):
         refused, kind = lacks, _MISSING
     # The seats that would be resumed come first, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])

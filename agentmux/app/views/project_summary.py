@@ -37,7 +37,7 @@ class ProjectSummary:
     exit_code: ExitCode
 
 
-def standing(site: Site) -> ProjectSummary:
+def summarize_project(site: Site) -> ProjectSummary:
     """Return the summary of the project; looks more closely only at sessions that are not done."""
     entries = list_sessions(site)
     open_ = tuple(entry for entry in entries if not entry.is_done)

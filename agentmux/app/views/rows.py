@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.views.session_words import doubt, label, where
+from agentmux.app.views.session_words import failed_judgement, label, where
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import SessionStatus, StatusGroup, age, status_mark
 
@@ -68,7 +68,7 @@ def session_row(view: SessionView, short: str = "") -> SessionRow:
         branch=view.branch or "",
         is_apart=bool(view.worktree),
         title=view.title,
-        doubt=doubt(view),
+        doubt=failed_judgement(view),
     )
 
 

@@ -45,7 +45,7 @@ def check_lines(view: SessionView) -> Iterator[str]:
             yield f"{phase['phase']}, {command['says']}"
 
 
-def doubt(view: SessionView) -> str:
+def failed_judgement(view: SessionView) -> str:
     """Return what did not pass, if the user has to decide now: ``check`` or ``review``.
 
     Empty if everything passed, or if the session does not wait for a decision.
@@ -59,7 +59,7 @@ def doubt(view: SessionView) -> str:
 
 def label(view: SessionView) -> str:
     """Return the words for a session's status; if a decision is needed, they name what failed."""
-    doubted = doubt(view)
+    doubted = failed_judgement(view)
     return f"decide: {doubted} failed" if doubted else view.label
 
 
@@ -78,12 +78,14 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
     }
 
 
-def no_way() -> tuple[str, ...]:
-    """Return the text for `standing` that no way to get the kept result was looked for."""
+def ways_not_looked_up() -> tuple[str, ...]:
+    """Tell `lines_after_detach` that no way to get the kept result was looked for."""
     return ("(not looked for)",)
 
 
-def standing(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) -> list[str]:
+def lines_after_detach(
+    view: SessionView, ways: Callable[[], tuple[str, ...]] = ways_not_looked_up
+) -> list[str]:
     """Return a session's state and the next command, as lines to print after a detach from tmux.
 
     Args:

@@ -39,9 +39,9 @@ from agentmux.core.names.statuses import (
     CAPPED,
     COMMITTING,
     DELAYED,
+    ENDED_STATUSES,
     FAILED,
     LAUNCHED,
-    LEFT,
     PERSON_MODES,
     RUNNING,
     STALLED,
@@ -251,10 +251,10 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
     branch = site.repositories.branch_at(place)
     if branch is None or branch == entry.text("branch"):
         return ""
-    from agentmux.core.decisions.workplace import left_now
+    from agentmux.core.decisions.workplace import left_branch_notice
 
     try:
-        return left_now(decode(entry.fields, where="state.json"), branch)
+        return left_branch_notice(decode(entry.fields, where="state.json"), branch)
     except DataError:
         return ""
 
@@ -287,7 +287,7 @@ def wants_decision(fields: Json) -> bool:
         return True
     seats = mapping(fields, "seats")
     writers = [seat for name in seats if not text(seat := mapping(seats, name), "topic")]
-    return bool(writers) and all(text(seat, "status") in LEFT for seat in writers)
+    return bool(writers) and all(text(seat, "status") in ENDED_STATUSES for seat in writers)
 
 
 def _has_pane_for_user(fields: Json) -> bool:

@@ -24,7 +24,7 @@ from agentmux.errors import AgentmuxError, BlockedError, DeclinedError
 if TYPE_CHECKING:
     from agentmux.app.commands.look.trust import Effect
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.core.config.trust import Part
 
 YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
@@ -36,17 +36,17 @@ TrustOpt = Annotated[
 """The option ``--trust`` of commands that use the project's files."""
 
 
-def require_person(face: Face, command: str) -> None:
+def require_person(invocation: Invocation, command: str) -> None:
     """Check that no agent, and no process that an agent started, runs this process.
 
     Args:
-        face: Has the environment of this process.
+        invocation: Has the environment of this process.
         command: The command as typed after ``agentmux``, for the message.
 
     Raises:
         BlockedError: An agent runs the command; the error's reason is ``agent``.
     """
-    agent = agent_above(face.environ)
+    agent = agent_above(invocation.environ)
     if agent is None:
         return
     raise BlockedError(
@@ -57,20 +57,20 @@ def require_person(face: Face, command: str) -> None:
     )
 
 
-def person_at(face: Face, *, yes: bool, trust: bool = False) -> Person:
+def person_at(invocation: Invocation, *, yes: bool, trust: bool = False) -> Person:
     """Return the `Person` through whom an operation asks the person who runs the command.
 
     Args:
-        face: Tells whether a person can be asked.
+        invocation: Tells whether a person can be asked.
         yes: Whether the person has agreed to everything beforehand (``--yes``).
         trust: Whether the person trusts the project's files as they are now (``--trust``).
     """
     return Person(
-        is_there=face.interactive,
+        is_there=invocation.interactive,
         has_agreed=yes,
         note=render.note,
         consents=agrees,
-        trust=partial(trusted_world, face, trust=trust),
+        trust=partial(trusted_world, invocation, trust=trust),
     )
 
 
@@ -100,10 +100,10 @@ def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
 
     No part is shortened, because something harmful could be at its end.
     """
-    from agentmux.core.config.trust import standing
+    from agentmux.core.config.trust import trust_state
 
     for part in parts:
-        yield f"{part.key} ({standing(part, world.consent.trust.trusted_parts())})"
+        yield f"{part.key} ({trust_state(part, world.consent.trust.trusted_parts())})"
         for name, value in _values(part):
             # In ASCII no character can look like another one.
             yield f"  {name}{json.dumps(value)}"
@@ -123,14 +123,16 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
         yield "", part.value
 
 
-def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
+def trusted_world(
+    invocation: Invocation, world: World, effect: Effect, *, trust: bool = False
+) -> World:
     """Return a world in which all parts of the project's files that the command needs are trusted.
 
     If some of these parts are not trusted yet, they are shown to the person, who is asked to trust
     them.
 
     Args:
-        face: Tells whether a person can be asked.
+        invocation: Tells whether a person can be asked.
         world: The project, with its settings and tools.
         effect: Returns what the command would do in a given world. The command needs a part of the
             files if that part changes the result.
@@ -145,43 +147,43 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
     from agentmux.app.commands.look.trust import NotTrustedError, find_untrusted, keep, keep_all
 
     if trust:
-        require_person(face, "trust")
+        require_person(invocation, "trust")
         return keep_all(world)
     parts = find_untrusted(world, effect)
     if not parts:
         return world
-    if not face.interactive:
-        raise NotTrustedError(parts, command=_command(face, world))
+    if not invocation.interactive:
+        raise NotTrustedError(parts, command=_command(invocation, world))
     render.note("this project's files decide what runs here, and you do not trust these parts yet:")
     for line in part_lines(world, parts):
         render.note(f"  {line}")
-    require_person(face, "trust")
-    person_at(face, yes=False).agree(f"Trust this in {world.project}?")
+    require_person(invocation, "trust")
+    person_at(invocation, yes=False).agree(f"Trust this in {world.project}?")
     return keep(world, parts)
 
 
-def _command(face: Face, world: World) -> str:
+def _command(invocation: Invocation, world: World) -> str:
     """Return the ``agentmux trust`` command for the project, to be typed in this directory."""
-    here = face.given is None and face.place() == world.project
+    here = invocation.given is None and invocation.unchecked_project() == world.project
     return (
         "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"
     )
 
 
-def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
+def trust_own_edit(invocation: Invocation, before: World, *, keys: Collection[str]) -> None:
     """Record that the user trusts what this command has just written into the project's files.
 
     If that fails, the reason is printed, and the next command asks the user.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         before: The world before the files were written.
         keys: The keys that were written, such as ``defaults.agent``.
     """
     from agentmux.app.commands.look.trust import keep_written
 
     try:
-        require_person(face, "trust")
-        keep_written(before, face.world(before.project), keys)
+        require_person(invocation, "trust")
+        keep_written(before, invocation.world(before.project), keys)
     except AgentmuxError as error:
         render.note(f"what was written is not trusted yet: {error.message}")

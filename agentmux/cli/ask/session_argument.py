@@ -27,27 +27,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from agentmux.app.world import Site, World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.ports.tmux.terminal import Target
 
 
-def resolve_session(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
+def resolve_session(
+    invocation: Invocation, name: str, *, command: str
+) -> tuple[Site, SessionEntry]:
     """Return the session to which ``name`` refers, with the `Site` of its project.
 
     If ``name`` is a path, the session may belong to a project other than the current one.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         name: The session's name, the beginning of its name, or its path, as typed.
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.
     """
-    site = face.site(_project_in(name))
+    site = invocation.site(_project_in(name))
     entry = resolve(site, name, command=command)
     home = home_of(site, entry)
-    return site if home == site.project else face.site(home), entry
+    return site if home == site.project else invocation.site(home), entry
 
 
 def _project_in(name: str) -> Path | None:
@@ -61,12 +63,12 @@ def _project_in(name: str) -> Path | None:
 
 
 def resolve_world(
-    face: Face, name: str | None, *, command: str, read_only: bool = False
+    invocation: Invocation, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
     """Return the session to which ``name`` refers, with the `World` of its project.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         name: The session's name, the beginning of its name, or its path. If it is None, the current
             project's world is returned, and None for the session.
         command: The command that hints show, with ``SESSION`` in place of the name.
@@ -77,9 +79,9 @@ def resolve_world(
         ConfigError: The configuration of the project is invalid.
     """
     if name is None:
-        return face.world(read_only=read_only), None
-    site, entry = resolve_session(face, name, command=command)
-    return face.world(site.project, read_only=read_only), entry
+        return invocation.world(read_only=read_only), None
+    site, entry = resolve_session(invocation, name, command=command)
+    return invocation.world(site.project, read_only=read_only), entry
 
 
 def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]:
@@ -165,7 +167,7 @@ def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
     return target is not None and (f"{target.server.pid}", target.session) == (pid, f"${session}")
 
 
-def as_typed(
+def command_for_hints(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
     """Return the user's command with its options, for hints.

@@ -10,11 +10,11 @@ import typer
 
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.face import Face, absolute
+from agentmux.cli.invocation import Invocation, absolute
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentmux.web.serving import Ready
+    from agentmux.web.serving import RunningServer
 
 
 def web(
@@ -50,8 +50,8 @@ def web(
     Without --listen only this machine can connect. The command prints a link with which one browser
     can log in within ten minutes. The buttons of the page run the commands that you would type.
     """
-    face: Face = ctx.obj
-    require_person(face, "web")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "web")
     from agentmux.web import serving
     from agentmux.wiring import machine
 
@@ -64,14 +64,14 @@ def web(
         behind_proxy=behind_proxy,
         cert=_file(tls_cert),
         key=_file(tls_key),
-        project=face.known_project(),
-        config=face.config,
-        environ=face.environ,
+        project=invocation.known_project(),
+        config=invocation.config,
+        environ=invocation.environ,
     )
 
-    folder = machine.state_dir(face.environ) / "web"
+    folder = machine.state_dir(invocation.environ) / "web"
 
-    def ready(found: Ready) -> None:
+    def ready(found: RunningServer) -> None:
         if found.exposed:
             render.note(f"warning: {found.exposed}")
         render.note("log one browser in, within 10 minutes (Ctrl-C ends the server):")

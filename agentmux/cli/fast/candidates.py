@@ -113,7 +113,7 @@ def phases(place: CompletionContext) -> Iterator[Candidate]:
     yield from of_session or ((each, "") for each in Phase if each not in ends)
 
 
-def points(place: CompletionContext) -> Iterator[Candidate]:
+def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases, then the numbers of the named session's work-tree checkpoints."""
     yield from phases(place)
     if place.session:
@@ -140,7 +140,7 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
             return
 
 
-def moments(place: CompletionContext) -> Iterator[Candidate]:
+def wait_targets(place: CompletionContext) -> Iterator[Candidate]:
     """Yield what ``agentmux wait`` can wait for: a phase, the user's decision, or the end."""
     yield from phases(place)
     yield from ((each, "") for each in ("decision", Phase.DONE, Phase.FAILED))
@@ -183,9 +183,9 @@ SOURCES: Final[Mapping[str, Callable[[CompletionContext], Iterable[Candidate]]]]
     "session": sessions,
     "seat": seats,
     "phase": phases,
-    "point": points,
+    "point": rewind_points,
     "beginning": beginnings,
-    "moment": moments,
+    "moment": wait_targets,
     "agent": agents,
     "role_agent": role_agents,
     "pipeline": pipelines,

@@ -33,7 +33,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     words = split_line(argv[1])[1:] if argv[:1] == ["--line"] else list(argv[1:])
     try:
-        lines = answer(load(), words or [""], environ)
+        lines = completion_lines(load(), words or [""], environ)
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     except (AgentmuxError, OSError):  # such as a folder that is gone: nothing completes
         return 0
@@ -53,7 +53,9 @@ def split_line(line: str) -> list[str]:
     return [*line.split()]
 
 
-def answer(program: Command, words: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+def completion_lines(
+    program: Command, words: Sequence[str], environ: Mapping[str, str]
+) -> list[str]:
     """Return the lines to print: the completions of the last word.
 
     Args:

@@ -18,9 +18,9 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.project_register import remember
 from agentmux.adapters.disk.session.handover import report as send_report
-from agentmux.adapters.disk.session.handover import take_approvers, take_environment
+from agentmux.adapters.disk.session.handover import take_approval_environment, take_environment
 from agentmux.adapters.disk.session.log_file import LogFile
-from agentmux.adapters.disk.session.session_folders import glance
+from agentmux.adapters.disk.session.session_folders import read_unchecked
 from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes import processes
@@ -43,13 +43,13 @@ from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
 from agentmux.app.world import World
 from agentmux.cli import render
-from agentmux.core.agents.environment import change
+from agentmux.core.agents.environment import environment_change
 from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
-from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
+from agentmux.core.pipeline.registry import FEATURE_PIPELINE, pipeline_for
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 from agentmux.overriding import override
@@ -124,7 +124,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
     try:
         for name in (*_FOLDERS, *_phase_folders(session)):
-            files.inside(session, name, whole=True)
+            files.path_without_links(session, name, whole=True)
         _log_to(session / layout.LOG)
         own = _require_own(_own_session(environ))
         given = take_environment(Path(request.ready)) if request.ready else None
@@ -153,10 +153,10 @@ def _phase_folders(session: Path) -> tuple[str, ...]:
     Raises:
         FieldError: The recorded pipeline is damaged.
     """
-    recorded = (glance(session) or {}).get("pipeline")
+    recorded = (read_unchecked(session) or {}).get("pipeline")
     if recorded is None:
         return FEATURE_PIPELINE.folders
-    return running(definition_from(recorded, f"`{session / layout.STATE}`")).folders
+    return pipeline_for(definition_from(recorded, f"`{session / layout.STATE}`")).folders
 
 
 def _given_up(session: Path, request: OrchestratorRequest) -> bool:
@@ -216,7 +216,7 @@ async def _drive(
         hints=hints,
         gone=wait_until_gone,
         notifier=HelperProcess(world.environment),
-        approver=partial(take_approvers, session),
+        approver=partial(take_approval_environment, session),
         end_lost_work=end_lost_work,
         require_lease=partial(require_lease, session / lease.NAME, world.now),
         require_installed=_require_installed,
@@ -284,7 +284,7 @@ def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -
     Returns:
         The environment for this process to use.
     """
-    difference = change(environ, given)
+    difference = environment_change(environ, given)
     if not difference:
         return environ
     own.set_environment(difference)

@@ -21,21 +21,21 @@ from agentmux.cli import render, session_text
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 _SHOWN: Final = 50
 """How many sessions are shown without ``--all``; JSON always has all of them."""
 
 
-def run(face: Face, *, everything: bool, json: bool) -> int:
+def run(invocation: Invocation, *, everything: bool, json: bool) -> int:
     """Print the sessions of the project, newest first, and return the exit code.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         everything: Whether to show all sessions, and not only the newest.
         json: Whether to print JSON, which always has all sessions.
     """
-    site = face.site()
+    site = invocation.site()
     finish_removals(site)
     listed, count = _select_sessions(site, everything=everything or json)
     result = look(site, listed)
@@ -45,7 +45,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     cols = render.columns()
     names = names_for(site, cols)
     rows = [session_row(view, names.get(view.session, "")) for view in result.data]
-    lines = session_text.session_list(rows, cols=cols, colours=face.colours)
+    lines = session_text.session_list(rows, cols=cols, colours=invocation.colours)
     for line in lines if listed else ():
         render.out(line)
     if not listed:

@@ -24,7 +24,7 @@ from agentmux.core.fold.signals.research import QUESTION_MAX
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.names.words.nearest import suggestion
 from agentmux.core.terminal.text.visible_text import visible
-from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
+from agentmux.errors import AgentmuxError, ExitCode, UsageError, data_error_from
 
 _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
 """The most bytes of a question that are read; enough to notice a question that is too long."""
@@ -133,7 +133,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except AgentmuxError as error:
         return _report_error(error, as_json=as_json)
     except OSError as error:
-        return _report_error(of_system(error), as_json=as_json)
+        return _report_error(data_error_from(error), as_json=as_json)
     _show(answer, as_json=as_json)
     return ExitCode.REFUSED if answer.result == REFUSED else ExitCode.OK
 

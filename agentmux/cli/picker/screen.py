@@ -137,7 +137,7 @@ def pick(
         for entry in entries
     }
     sight = _SessionLooks(world, entries)
-    with contextlib.closing(Looker(sight)) as looker:
+    with contextlib.closing(SessionExaminer(sight)) as looker:
 
         def scene(picker: Picker) -> PickerScene:
             looks, now = looker.read_outlooks(), world.now()
@@ -209,7 +209,7 @@ class _SessionLooks:
         return session_row(seen)
 
 
-class Looker:
+class SessionExaminer:
     """Examines sessions in a background thread, in the order in which `want` names them.
 
     Attributes:
@@ -293,7 +293,7 @@ class _EndedError(Exception):
         super().__init__(number)
 
 
-def _run(picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker) -> Picker:
+def _run(picker: Picker, scene: Callable[[Picker], PickerScene], looker: SessionExaminer) -> Picker:
     """Show the picker until the person has chosen a session or left.
 
     Args:
@@ -316,7 +316,7 @@ def _run(picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker)
 
 
 def _turn(
-    picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker, screen: _Screen
+    picker: Picker, scene: Callable[[Picker], PickerScene], looker: SessionExaminer, screen: _Screen
 ) -> Picker:
     """Draw the picker, wait for keys, and return the state of the picker after these keys."""
     cols, rows = screen.size()

@@ -33,7 +33,7 @@ _TITLE_COLS: Final = 14
 """The fewest columns in which the list shows the beginning of a title beside a name."""
 
 
-class Look(Enum):
+class LineStyle(Enum):
     """The style of a line; the value is the number in its escape sequence (SGR).
 
     There are no colours.
@@ -50,7 +50,7 @@ class PickerLine:
     """One line of the screen, cut to the width of the terminal."""
 
     text: str
-    look: Look = Look.PLAIN
+    look: LineStyle = LineStyle.PLAIN
 
     def as_ansi(self) -> str:
         """Return the text with the escape sequences (SGR) for its style."""
@@ -154,7 +154,7 @@ def _header(picker: Picker, cols: int) -> PickerLine:
     if picker.typing:
         room = cols - width(f"{left}  / {right}")
         left += f"  /{_end(f'{picker.sought}▏', room)}"
-    return PickerLine(_spread(left, right, cols), Look.BOLD)
+    return PickerLine(_spread(left, right, cols), LineStyle.BOLD)
 
 
 def _end(text: str, cols: int) -> str:
@@ -177,7 +177,7 @@ def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
 def _list(scene: PickerScene, cols: int, size: int) -> list[PickerLine]:
     choices = _window(scene.picker, size)
     if not choices:
-        return [PickerLine(cut("  no session matches", cols), Look.DIM)]
+        return [PickerLine(cut("  no session matches", cols), LineStyle.DIM)]
     phases = [_phase_of(scene, each.name) for each in choices] if cols >= _ROOMY else [""]
     phase_cols = min(max(map(width, phases)), _PHASE_COLS)
     ends = [_right(scene, each, cols, phase_cols) for each in choices]
@@ -198,7 +198,7 @@ def _row(scene: PickerScene, choice: Choice, called: str, right: str, cols: int)
         left += f"  {title}"
     return PickerLine(
         _spread(left, right, cols),
-        Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN,
+        LineStyle.REVERSE if selected else LineStyle.DIM if choice.refused else LineStyle.PLAIN,
     )
 
 
@@ -275,7 +275,7 @@ def _seconds(now: datetime, then: datetime) -> float:
 
 def _rule(name: str, cols: int) -> PickerLine:
     text = cut(f"── {name} " if name else "──", cols)
-    return PickerLine(text + "─" * (cols - width(text)), Look.DIM)
+    return PickerLine(text + "─" * (cols - width(text)), LineStyle.DIM)
 
 
 def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
@@ -292,11 +292,11 @@ def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
     known, outlook = scene.known[name], scene.outlooks.get(name)
     title = [PickerLine(each) for each in wrap(clean(known.title), cols, 2) if each]
     if outlook is None:
-        return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), Look.DIM)]
+        return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), LineStyle.DIM)]
     lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
     lines += [PickerLine(each) for each in wrap(_warning(outlook), cols, 2) if each]
-    lines += [PickerLine(cut(known.place, cols), Look.DIM)] if known.place else []
+    lines += [PickerLine(cut(known.place, cols), LineStyle.DIM)] if known.place else []
     if outlook.phase is None:
         return lines
     return [*lines, *_screen(scene, outlook.screens, cols, room - len(lines))]
@@ -306,7 +306,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     if not outlook.refused:
         return
     for line in wrap(clean(f"not now: {outlook.refused}"), cols, 2):
-        yield PickerLine(line, Look.BOLD)
+        yield PickerLine(line, LineStyle.BOLD)
     for hint in outlook.hints[:1]:
         yield from (PickerLine(f"  {each}") for each in wrap(clean(hint), cols - 2, 2))
 
@@ -355,15 +355,15 @@ def _screen(
     if room < 2:
         return
     if not screens:
-        yield PickerLine(cut("no screen was saved", cols), Look.DIM)
+        yield PickerLine(cut("no screen was saved", cols), LineStyle.DIM)
         return
     kept = screens[scene.picker.screen % len(screens)]
     captured = time_of(kept.captured_at)
     when = f", {age(_seconds(scene.now, captured))} ago" if captured else ""
     more = f" (Tab: {len(screens) - 1} more)" if len(screens) > 1 else ""
-    yield PickerLine(cut(f"last screen of {kept.seat}{when}{more}", cols), Look.DIM)
+    yield PickerLine(cut(f"last screen of {kept.seat}{when}{more}", cols), LineStyle.DIM)
     for line in _rows(kept)[-(room - 1) :]:
-        yield PickerLine(cut(f"│ {line}", cols), Look.DIM)
+        yield PickerLine(cut(f"│ {line}", cols), LineStyle.DIM)
 
 
 @functools.lru_cache(maxsize=16)
@@ -374,7 +374,7 @@ def _rows(screen: LastScreen) -> tuple[str, ...]:
 def _footer(scene: PickerScene, cols: int) -> PickerLine:
     picker = scene.picker
     if picker.says:
-        return PickerLine(cut(picker.says, cols), Look.BOLD)
+        return PickerLine(cut(picker.says, cols), LineStyle.BOLD)
     outlook = scene.outlooks.get(picker.at)
     attaches = picker.attaches or (outlook is not None and outlook.is_live and not picker.fresh)
     enter = "Enter attach" if attaches else "Enter resume"
@@ -394,4 +394,4 @@ def _footer(scene: PickerScene, cols: int) -> PickerLine:
             "Tab screen",
             escape,
         )
-    return PickerLine(cut(" · ".join(keys), cols), Look.DIM)
+    return PickerLine(cut(" · ".join(keys), cols), LineStyle.DIM)

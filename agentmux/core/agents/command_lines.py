@@ -133,7 +133,7 @@ def strategy_env(
     return {**spec.env, **{name: _fill(word, places) for name, word in strategy.env.items()}}
 
 
-def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
+def checkpoint_path(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
     """Return the path of the file below ``checkpoint_dir`` that holds the agent's conversation.
 
     Return None if the strategy's resume words name no such file, or if the file name contains the

@@ -27,7 +27,7 @@ _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
 """The variable that tells the programs in a pane what the pane was started for.
 
-Its value is a `resume_choice.Rung`.
+Its value is a `resume_choice.PaneStart`.
 """
 
 IDENTITY: Final = (
@@ -74,15 +74,15 @@ def agent_launch(environ: Mapping[str, str]) -> str:
     return "" if environ.get(MODE) == SHELL else environ.get(_LAUNCH, "")
 
 
-def handed_on(environ: Mapping[str, str]) -> dict[str, str]:
+def inherited_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables in ``environ`` that a new session inherits from the caller."""
     return {name: value for name, value in environ.items() if _is_meant(name)}
 
 
-def change(own: Mapping[str, str], given: Mapping[str, str]) -> Change:
+def environment_change(own: Mapping[str, str], given: Mapping[str, str]) -> Change:
     """Return the change that turns the environment ``own`` into ``given``.
 
-    The change does not remove variables that a session never inherits (see `handed_on`).
+    The change does not remove variables that a session never inherits (see `inherited_variables`).
     """
     return Change(
         values={name: value for name, value in given.items() if own.get(name) != value},

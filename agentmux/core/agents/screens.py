@@ -35,7 +35,7 @@ _LOGGED_IN: Final = re.compile(
 )
 
 
-class ScreenMark(StrEnum):
+class ScreenState(StrEnum):
     """The state of an agent, as recognised from its screen.
 
     *trust*: a first-run dialog (trust, login, terms). *limit*: a usage limit. *waiting*: the agent
@@ -63,7 +63,7 @@ class ScreenReading:
         needs_login: Whether the agent is idle and its last error says that the user has to log in.
     """
 
-    mark: ScreenMark
+    mark: ScreenState
     resets: str = ""
     trouble: str = ""
     needs_login: bool = False
@@ -77,9 +77,9 @@ def read(spec: AgentSpec, text: str) -> ScreenReading:
     mark, end = read_screen(spec, text), last_rows(text)
     return ScreenReading(
         mark=mark,
-        resets=_last(spec.limit, "resets", end) if mark is ScreenMark.LIMIT else "",
+        resets=_last(spec.limit, "resets", end) if mark is ScreenState.LIMIT else "",
         trouble=_last(spec.trouble, "cause", end),
-        needs_login=mark in {ScreenMark.READY, ScreenMark.UNKNOWN} and _needs_login(spec, end),
+        needs_login=mark in {ScreenState.READY, ScreenState.UNKNOWN} and _needs_login(spec, end),
     )
 
 
@@ -105,12 +105,12 @@ def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> Scre
         unmarked: Whether a limit counts if the screen does not show ``mark``.
     """
     reading = read(spec, text)
-    if reading.mark is not ScreenMark.LIMIT:
+    if reading.mark is not ScreenState.LIMIT:
         return reading
     below = _below(text, mark)
     below = text if below is None and unmarked else below
     since = None if below is None else read(spec, below)
-    if since is not None and since.mark is ScreenMark.LIMIT:
+    if since is not None and since.mark is ScreenState.LIMIT:
         return replace(reading, resets=since.resets)
     return read(replace(spec, limit=None), text)
 
@@ -143,22 +143,22 @@ def last_rows(text: str) -> str:
     return "\n".join(rows[written[0] :]) if written else ""
 
 
-def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
+def read_screen(spec: AgentSpec, text: str) -> ScreenState:
     """Return the state of the agent ``spec``, as recognised from its screen.
 
     A dialog takes precedence over other text on the screen. ``text`` is the screen as plain text.
     """
     text = last_rows(text)
     for mark, pattern in (
-        (ScreenMark.TRUST, spec.trust),
-        (ScreenMark.WAITING, spec.waiting),
-        (ScreenMark.BUSY, spec.busy),
-        (ScreenMark.LIMIT, spec.limit),
-        (ScreenMark.READY, spec.ready),
+        (ScreenState.TRUST, spec.trust),
+        (ScreenState.WAITING, spec.waiting),
+        (ScreenState.BUSY, spec.busy),
+        (ScreenState.LIMIT, spec.limit),
+        (ScreenState.READY, spec.ready),
     ):
         if pattern is not None and re.search(pattern, text, re.MULTILINE):
             return mark
-    return ScreenMark.UNKNOWN
+    return ScreenState.UNKNOWN
 
 
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
@@ -168,7 +168,7 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     work. ``mark`` must be a word that no other prompt contains; a terminal may wrap it over two
     rows.
     """
-    if spec.ready is None or read_screen(spec, text) is not ScreenMark.READY:
+    if spec.ready is None or read_screen(spec, text) is not ScreenState.READY:
         return False
     *_, composer = re.finditer(spec.ready, text, re.MULTILINE)
     return mark in "".join(text[: composer.start()].split())
@@ -200,14 +200,14 @@ def is_rejection(spec: AgentSpec, text: str) -> bool:
     return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
 
 
-def refuses(spec: AgentSpec, text: str) -> bool:
+def ends_with_rejection(spec: AgentSpec, text: str) -> bool:
     """Whether a screen ends with the message that the agent does not know its conversation.
 
     The message does not count further up, or on a screen where a state of the agent is recognised:
     there it may be part of a resumed conversation.
     """
     written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
-    unmarked = read_screen(spec, text) is ScreenMark.UNKNOWN
+    unmarked = read_screen(spec, text) is ScreenState.UNKNOWN
     return unmarked and is_rejection(spec, "\n".join(written))
 
 
@@ -226,7 +226,7 @@ def last_line(spec: AgentSpec, text: str) -> str:
     agent asks its user something, return the last line that ends in a question mark, because the
     choices stand below it.
     """
-    asks = read_screen(spec, text) in {ScreenMark.WAITING, ScreenMark.TRUST}
+    asks = read_screen(spec, text) in {ScreenState.WAITING, ScreenState.TRUST}
     if spec.ready is not None and not asks:
         matches = list(re.finditer(spec.ready, text, re.MULTILINE))
         above = text[: matches[-1].start()] if matches else ""

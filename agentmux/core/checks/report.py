@@ -10,7 +10,7 @@ from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
 
-NOTHING: Final = "nothing was verified: no command has checked the result"
+NOTHING_VERIFIED: Final = "nothing was verified: no command has checked the result"
 """What the user is told about a session whose result no command has checked."""
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 

@@ -82,7 +82,7 @@ def _broken(required: Mapping[str, bool], checks: Mapping[str, CheckResult]) -> 
     )
 
 
-def proves(checks: Mapping[str, CheckResult]) -> bool:
+def all_required_passed(checks: Mapping[str, CheckResult]) -> bool:
     """Whether the results of a check prove the work: all required commands, at least one, passed.
 
     ``checks`` has the results of the check's commands by name.

@@ -46,7 +46,7 @@ def kind_of(given: type) -> str:
     return _KINDS.get(given, f"a value of type {given.__name__}")
 
 
-def spell(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a description of ``value`` for a message.
 
     It is the value itself if that is a short text or number, else its type, such as ``a list``.
@@ -64,10 +64,10 @@ def as_code(text: str) -> str:
 
     It is in backquotes, cut if it is long, and has ``?`` in place of hidden characters.
     """
-    return f"`{plain(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
+    return f"`{replace_invisible(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
 
 
-def plain(text: str) -> str:
+def replace_invisible(text: str) -> str:
     """Return ``text`` with ``?`` in place of each control or invisible character.
 
     Such characters could change what a terminal shows.
@@ -75,12 +75,12 @@ def plain(text: str) -> str:
     return "".join("?" if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
-def either(names: Iterable[str]) -> str:
+def quote_names(names: Iterable[str]) -> str:
     """Return ``names`` for a message: each in backquotes, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)
 
 
-def writable(text: str) -> str:
+def replace_unencodable(text: str) -> str:
     """Return ``text`` with ``?`` in place of each character that UTF-8 cannot encode.
 
     Such a character stands for a byte of a command line that was not valid UTF-8.
@@ -88,7 +88,7 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def hanging(text: str) -> str:
+def indent_list_item(text: str) -> str:
     """Return ``text`` for an item of a Markdown list: all lines after the first are indented."""
     return text.replace("\n", "\n  ")
 
@@ -165,7 +165,7 @@ class Shape:
     def _note_unknown(self, fields: Fields, known: Sequence[str]) -> None:
         for key in fields.values:
             if key not in known:
-                name = key if isinstance(key, str) else spell(key)
+                name = key if isinstance(key, str) else describe_value(key)
                 self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
@@ -189,7 +189,7 @@ class Shape:
         """
         if type(value) is int and 0 < value < LARGEST:
             return value
-        self.note(place, f"expected a whole number from 1, found {spell(value)}")
+        self.note(place, f"expected a whole number from 1, found {describe_value(value)}")
         return 0
 
 
@@ -269,7 +269,7 @@ class Fields:
             return (text,) if text else ()
         return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
 
-    def distinct(self, key: str) -> tuple[tuple[str, str], ...]:
+    def distinct_texts(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return the texts of the list in the field ``key``, each as its place and the text.
 
         An entry that is not text, or that repeats an earlier entry, is noted as a problem and left
@@ -307,6 +307,6 @@ class Fields:
         if text and text not in known:
             near = suggestion(text[:_SHOWN], known)
             self.shape.note(
-                self.at(key), f"no {key} {as_code(text)}{near}; choose one of {either(known)}"
+                self.at(key), f"no {key} {as_code(text)}{near}; choose one of {quote_names(known)}"
             )
         return known.get(text)

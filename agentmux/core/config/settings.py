@@ -212,7 +212,7 @@ class CompletionSettings:
     Attributes:
         require_approval: Whether the user has to approve the result.
         commit: Whether the result is committed.
-        then: What happens to the commit after a user's approval: one of `statuses.WAYS`.
+        then: What happens to the commit after a user's approval: one of `statuses.DELIVERY_WAYS`.
         then_alone: The same as ``then``, for a session that ends without a user's approval. A
             project's file cannot set it: it comes from the user's own file.
         draft: Whether a pull request is opened as a draft.
@@ -321,7 +321,7 @@ class Settings:
         return tuple(dict.fromkeys(every))
 
     @property
-    def places(self) -> Places:
+    def occasions_by_address(self) -> Places:
         """Each address, in the order of the configuration, with the occasions notified there."""
         occasions: dict[Address, list[Occasion]] = {}
         for rule in self.notify:

@@ -37,7 +37,7 @@ PIPELINES: Final = "pipelines"
 _AGENTS: Final = "agents"
 
 
-class Standing(StrEnum):
+class TrustState(StrEnum):
     """The user's trust in a part: trusted, never trusted (new), or changed since it was trusted."""
 
     TRUSTED = "trusted"
@@ -120,11 +120,11 @@ def copied_part(patterns: str) -> Part:
     return Part(path=(COPIED,), value=patterns)
 
 
-def standing(part: Part, known: TrustedParts) -> Standing:
+def trust_state(part: Part, known: TrustedParts) -> TrustState:
     """Return whether the user trusts ``part``, according to the trusted digests ``known``."""
     if part.key not in known:
-        return Standing.NEW
-    return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
+        return TrustState.NEW
+    return TrustState.TRUSTED if known[part.key] == part.digest else TrustState.CHANGED
 
 
 def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
@@ -164,7 +164,7 @@ def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]
     `select_usable` for agents that depend on others.
     """
     every = tuple(parts)
-    keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
+    keys = (part.key for part in every if trust_state(part, known) is TrustState.TRUSTED)
     return select_usable(every, frozenset(keys))
 
 

@@ -74,7 +74,7 @@ class CheckpointState(StrEnum):
     NONE = "none"
 
 
-class Rung(StrEnum):
+class PaneStart(StrEnum):
     """What the pane of a seat is started with, best first.
 
     ``native``: the agent with its resumed conversation; ``fresh``: the agent with a new
@@ -94,7 +94,7 @@ _UNRECORDED: Final = ResumeRecord(agent="", strategy=StrategyKind.NONE)
 class ResumeFacts:
     """The current facts, on this host, that decide whether a seat's conversation is resumed.
 
-    The conversation is the one that `SeatHistory.standing` records.
+    The conversation is the one that `SeatHistory.deciding_record` records.
 
     Attributes:
         agent: The name of the agent that plays the seat now.
@@ -393,7 +393,7 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
     """
     if facts is None:
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
-    standing = history.standing or _UNRECORDED
+    standing = history.deciding_record or _UNRECORDED
     then, now = _runtimes(standing, facts)
     update, record = update_of(then, now), resolve_record(standing)
     for guard, check in GUARDS:
@@ -403,7 +403,7 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
     reason = (
         f"{_conversation(record)} got {format_count(record.reached, 'prompt')}; every check passed"
     )
-    if history.standing is not history.record:
+    if history.deciding_record is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
     noted = f"{reason} ({update})" if update else reason
     return Native(argv=record.resume_argv, env=record.env, reason=noted)
@@ -468,7 +468,7 @@ def plan_rung(
     failed: bool,
     shell: str,
     has_shell: bool,
-) -> tuple[Rung, str]:
+) -> tuple[PaneStart, str]:
     """Return what to start in a seat's pane, and the reason for people.
 
     Args:
@@ -480,13 +480,17 @@ def plan_rung(
         has_shell: Whether ``shell`` exists.
     """
     if is_person:
-        return Rung.SHELL, "you play this role"
+        return PaneStart.SHELL, "you play this role"
     if not missing and isinstance(choice, Native):
-        return Rung.NATIVE, choice.reason
+        return PaneStart.NATIVE, choice.reason
     if not missing and not failed:
-        return Rung.FRESH, choice.reason
+        return PaneStart.FRESH, choice.reason
     why = "its fresh start failed" if failed else f"no program `{missing}`"
-    return (Rung.SHELL, why) if has_shell else (Rung.SCREEN, f"{why}, and no shell `{shell}`")
+    return (
+        (PaneStart.SHELL, why)
+        if has_shell
+        else (PaneStart.SCREEN, f"{why}, and no shell `{shell}`")
+    )
 
 
 # -- words ---------------------------------------------------------------------------------------

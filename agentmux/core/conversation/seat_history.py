@@ -20,11 +20,11 @@ class SeatHistory:
         record: ``fields``, decoded; None if ``fields`` is None or cannot be decoded.
         previous: ``record.previous``, decoded. None if it is not needed, because a prompt reached
             the conversation of ``record`` and the agent did not reject it.
-        standing: The record that decides whether a conversation is resumed, and which one. It is
-            ``previous`` if a prompt reached the conversation of ``previous`` but none reached that
-            of ``record``; otherwise it is ``record``. If ``record`` says that the agent rejected
-            the conversation of ``previous``, the copy of ``previous`` here is marked as rejected.
-            None if ``record`` is None.
+        deciding_record: The record that decides whether a conversation is resumed, and which one.
+            It is ``previous`` if a prompt reached the conversation of ``previous`` but none reached
+            that of ``record``; otherwise it is ``record``. If ``record`` says that the agent
+            rejected the conversation of ``previous``, the copy of ``previous`` here is marked as
+            rejected. None if ``record`` is None.
         failed_at_once: Whether the last launch was a fresh start that ended in an error before any
             prompt of AgentMux arrived.
         never_ran: Whether the program of the last fresh start could not be run at all.
@@ -33,7 +33,7 @@ class SeatHistory:
     fields: Json | None = None
     record: ResumeRecord | None = None
     previous: ResumeRecord | None = None
-    standing: ResumeRecord | None = None
+    deciding_record: ResumeRecord | None = None
     failed_at_once: bool = False
     never_ran: bool = False
 
@@ -60,7 +60,7 @@ class SeatHistory:
             kind: The strategy to which the command belongs.
             argv: The new argv that resumes the conversation, or None.
         """
-        standing = self.standing
+        standing = self.deciding_record
         if standing is None or argv is None:
             return self
         copy = replace(
@@ -70,7 +70,9 @@ class SeatHistory:
             latest_argv=(),
             argv_ref=standing.session_ref,
         )
-        return replace(self, record=copy if standing is self.record else self.record, standing=copy)
+        return replace(
+            self, record=copy if standing is self.record else self.record, deciding_record=copy
+        )
 
 
 def seat_history(
@@ -91,13 +93,15 @@ def seat_history(
         fields=fields if isinstance(fields, Mapping) else None,
         record=record,
         previous=previous,
-        standing=_standing(record, previous),
+        deciding_record=_deciding_record(record, previous),
         failed_at_once=failed_at_once,
         never_ran=never_ran,
     )
 
 
-def _standing(record: ResumeRecord | None, previous: ResumeRecord | None) -> ResumeRecord | None:
+def _deciding_record(
+    record: ResumeRecord | None, previous: ResumeRecord | None
+) -> ResumeRecord | None:
     if record is None or record.reached or previous is None or not previous.reached:
         return record
     rejected = previous.rejected or (record.rejected and _same_conversation(record, previous))

@@ -20,9 +20,9 @@ from agentmux.core.names.statuses import (
     BROKEN,
     CRASHED,
     DELAYED,
+    ENDED_STATUSES,
     IDLE,
     LAUNCHED,
-    LEFT,
     LIMIT,
     PERSON_MODES,
     SETTING_UP,
@@ -79,7 +79,7 @@ class Attention:
         return row.occasion or "" if row.group is StatusGroup.NEEDS_YOU else ""
 
 
-def attention(
+def session_attention(
     state: SessionState,
     statuses: Mapping[str, str],
     *,
@@ -156,7 +156,7 @@ def _occasion(seat: Seat, shown: str) -> Occasion | None:
 
     Usage limits are ignored here.
     """
-    left = seat.status in LEFT and seat.role not in RESEARCHERS
+    left = seat.status in ENDED_STATUSES and seat.role not in RESEARCHERS
     if left or seat.status in {BROKEN, STOPPED}:
         return Occasion.QUESTION
     if seat.status != LAUNCHED:
@@ -185,7 +185,7 @@ def _wants_decision(state: SessionState) -> bool:
     if working_kind(state) is not Kind.COMPLETE or state.approval is not None:
         return False
     writers = [seat for seat in state.seats.values() if not seat.topic]
-    left = bool(writers) and all(seat.status in LEFT for seat in writers)
+    left = bool(writers) and all(seat.status in ENDED_STATUSES for seat in writers)
     return state.summary_submitted or left
 
 

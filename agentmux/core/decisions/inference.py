@@ -143,7 +143,7 @@ def _has_plan(state: SessionState, artifacts: Artifacts) -> bool:
     return artifacts.execution_plan is not None or bool(state.implementation_groups)
 
 
-def _beyond(
+def _evidence_after(
     state: SessionState, artifacts: Artifacts, decided: str, pipeline: Pipeline
 ) -> tuple[Evidence, ...]:
     """Return whether the phases are complete if the artifacts show the outcome of ``decided``.
@@ -208,7 +208,7 @@ def infer(
     if not pending:
         difference = f"the state says {claim}, the artifacts say {on_disk}"
     if is_decided(state, artifacts, claim):
-        evidence = _beyond(state, artifacts, claim, given)
+        evidence = _evidence_after(state, artifacts, claim, given)
         because = f"the artifacts show the outcome of {claim}, the recorded phase"
         return answer(evidence[-1].phase, because, difference)
     because = f"the recorded phase is {claim}, the artifacts show {on_disk}: the earlier one counts"

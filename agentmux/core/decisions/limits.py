@@ -44,7 +44,7 @@ def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> da
     return now + timedelta(seconds=retry_s)
 
 
-def says_later(parked: Parked, said: str, reset: datetime | None, *, now: datetime) -> bool:
+def is_new_reset(parked: Parked, said: str, reset: datetime | None, *, now: datetime) -> bool:
     """Whether a parked agent now shows a different, future end of its limit.
 
     The same time in another form does not count: claude rewrites its text when a limit ends.

@@ -7,9 +7,9 @@ from typing import Final
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.statuses import BROKEN, LAUNCHED, LEFT, STOPPED
+from agentmux.core.names.statuses import BROKEN, ENDED_STATUSES, LAUNCHED, STOPPED
 
-_ENDED: Final = LEFT | {BROKEN}
+_ENDED: Final = ENDED_STATUSES | {BROKEN}
 
 
 def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
 
 
-def tellable(state: SessionState) -> tuple[str, ...]:
+def list_messageable_seats(state: SessionState) -> tuple[str, ...]:
     """Return the seats whose agents can receive a message from the user now."""
     return tuple(
         name
@@ -26,7 +26,7 @@ def tellable(state: SessionState) -> tuple[str, ...]:
     )
 
 
-def restartable(state: SessionState) -> tuple[str, ...]:
+def list_restartable_seats(state: SessionState) -> tuple[str, ...]:
     """Return the seats that continue only if a person restarts them.
 
     Their agents have ended without handing in their work, or the session failed because of them.
@@ -40,6 +40,6 @@ def restartable(state: SessionState) -> tuple[str, ...]:
     )
 
 
-def skippable(state: SessionState) -> tuple[str, ...]:
+def list_skippable_seats(state: SessionState) -> tuple[str, ...]:
     """Return the seats of check commands that could not run, which a person may skip."""
     return tuple(name for name, seat in state.seats.items() if seat.status == BROKEN)

@@ -84,9 +84,9 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
     phase in which a cycle begins. It is never a later phase than the session's current one.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
-    target = to.phase if to.phase in pipeline else pipeline.again(state)
+    target = to.phase if to.phase in pipeline else pipeline.default_beginning(state)
     if to.cycle != state.cycle:
-        target = pipeline.again(state)
+        target = pipeline.default_beginning(state)
     elif to.because == PHASE_ENDED or _is_older_fix(state, to, pipeline[target].kind):
         target = _after(state, target)
     return pipeline.earlier(target, here) if here in pipeline else target

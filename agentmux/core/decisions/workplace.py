@@ -265,7 +265,7 @@ def has_left(state: SessionState, commit: str | None, branch: str | None) -> boo
     return bool(began) or base is not None
 
 
-def left_branch(state: SessionState, left: LeftBranch) -> str:
+def left_branch_message(state: SessionState, left: LeftBranch) -> str:
     """Return the message that HEAD is not on the session's branch, with what the user can do.
 
     If an approval will fast-forward the session's branch to HEAD, the message says so.
@@ -283,7 +283,7 @@ def left_branch(state: SessionState, left: LeftBranch) -> str:
     return f"{now}: agents would work on other files{',' * bool(cannot)}{cannot}; {ways}"
 
 
-def left_now(state: SessionState, branch: str | None) -> str:
+def left_branch_notice(state: SessionState, branch: str | None) -> str:
     """Return a short message that HEAD has left the branch of a running session.
 
     Empty if HEAD has not left it, if that is not known, or if the session makes no commits.

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.codec.shape import Fields, Shape, as_code, plain
+from agentmux.core.codec.shape import Fields, Shape, as_code, replace_invisible
 from agentmux.core.definitions.definition import (
     VERSION,
     Expect,
@@ -110,7 +110,7 @@ def check_definition(item: Located | None, around: Surroundings) -> CheckedDefin
     )
     _limit(shape, pipeline)
     noted = [
-        (item.line(place), f"{plain(place[:_PLACE_MAX])}: {what}" if place else what)
+        (item.line(place), f"{replace_invisible(place[:_PLACE_MAX])}: {what}" if place else what)
         for place, what in shape.noted
     ]
     problems = sorted(
@@ -166,7 +166,7 @@ def _phase(shape: Shape, item: Located, value: object, place: str) -> PhaseEntry
 
 def _texts(fields: Fields, key: str) -> tuple[tuple[str, str], ...]:
     """Return the texts of a list, each as its place and the text; empty if the key has no value."""
-    return () if fields.values.get(key) is None else fields.distinct(key)
+    return () if fields.values.get(key) is None else fields.distinct_texts(key)
 
 
 def _leaves(fields: Fields) -> tuple[Leaf, ...]:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import Fields, Shape, spell
+from agentmux.core.codec.shape import Fields, Shape, describe_value
 
 VERSION: Final = 2
 """The version of the formats of ``plan.yaml`` and ``execution_plan.yaml``."""
@@ -182,7 +182,7 @@ def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
 def _check_version(top: Fields) -> None:
     version = top.values.get("version", VERSION)
     if type(version) is not int or version != VERSION:
-        top.shape.note(top.at("version"), f"expected {VERSION}, found {spell(version)}")
+        top.shape.note(top.at("version"), f"expected {VERSION}, found {describe_value(version)}")
 
 
 def _subplan(shape: Shape, value: object, place: str) -> Subplan:
@@ -256,14 +256,16 @@ def _group(shape: Shape, value: object, place: str) -> Group:
 def _group_id(fields: Fields) -> str:
     value = fields.values.get("group_id")
     # `group_id: 1` is what people write; YAML makes a number of it.
-    return spell(value) if type(value) is int else fields.text("group_id")
+    return describe_value(value) if type(value) is int else fields.text("group_id")
 
 
 def _mode(fields: Fields) -> GroupMode:
     value = fields.values.get("mode", GroupMode.SERIAL)
     if value in tuple(GroupMode):
         return GroupMode(str(value))
-    fields.shape.note(fields.at("mode"), f"expected `serial` or `parallel`, found {spell(value)}")
+    fields.shape.note(
+        fields.at("mode"), f"expected `serial` or `parallel`, found {describe_value(value)}"
+    )
     return GroupMode.SERIAL
 
 
@@ -405,12 +407,12 @@ def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str
 def _check_execution(top: Fields, plan: ExecutionPlan) -> None:
     version = top.values.get("version", VERSION)
     if type(version) is not int or not 1 <= version <= VERSION:
-        top.shape.note("version", f"expected {VERSION} or older, found {spell(version)}")
+        top.shape.note("version", f"expected {VERSION} or older, found {describe_value(version)}")
     _check_indices(top.shape, [ref.index for _, ref in _mentions(plan.groups)])
     count = top.values.get("subplan_count")
     if count is not None and top.number("subplan_count") != plan.subplan_count:
         top.shape.note(
-            "subplan_count", f"is {spell(count)}, but the groups have {plan.subplan_count}"
+            "subplan_count", f"is {describe_value(count)}, but the groups have {plan.subplan_count}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.codec.shape import hanging
+from agentmux.core.codec.shape import indent_list_item
 from agentmux.core.documents.plan import Plan, tasks_file
 
 
@@ -47,7 +47,7 @@ def tasks_md(plan: Plan, index: int) -> str:
     The sub-plan must exist.
     """
     subplan = plan.subplan(index)
-    tasks = [f"- [ ] {hanging(task)}" for task in subplan.tasks]
+    tasks = [f"- [ ] {indent_list_item(task)}" for task in subplan.tasks]
     return "\n".join([f"# Tasks of sub-plan {index}: {subplan.title}", "", *tasks]) + "\n"
 
 
@@ -57,4 +57,4 @@ def _section(title: str, texts: tuple[str, ...]) -> str:
 
 
 def _bullets(texts: tuple[str, ...]) -> list[str]:
-    return [f"- {hanging(text)}" for text in texts]
+    return [f"- {indent_list_item(text)}" for text in texts]

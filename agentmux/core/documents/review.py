@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import Fields, Shape, hanging, spell
+from agentmux.core.codec.shape import Fields, Shape, describe_value, indent_list_item
 from agentmux.core.names.phase import REVIEWER_LOGIC, REVIEWERS
 from agentmux.core.names.words.nearest import suggestion
 from agentmux.errors import UsageError
@@ -78,7 +78,7 @@ def is_reviewer(role: str) -> bool:
     return role.removeprefix(PREFIX) in SHORT_ROLES
 
 
-def short(role: str) -> str:
+def short_reviewer_name(role: str) -> str:
     """Return the short name of a built-in reviewer, given its short or long name.
 
     For example, return ``logic`` for ``logic`` and for ``reviewer_logic``.
@@ -96,7 +96,7 @@ def short(role: str) -> str:
     return name
 
 
-def long(role: str) -> str:
+def long_reviewer_name(role: str) -> str:
     """Return the long name of a built-in reviewer, given its short or long name.
 
     For example, return ``reviewer_logic`` for ``logic`` and for ``reviewer_logic``.
@@ -104,7 +104,7 @@ def long(role: str) -> str:
     Raises:
         UsageError: No built-in reviewer has this name.
     """
-    return PREFIX + short(role)
+    return PREFIX + short_reviewer_name(role)
 
 
 def label(role: str) -> str:
@@ -112,9 +112,9 @@ def label(role: str) -> str:
     return role.removeprefix(PREFIX)
 
 
-def full(role: str) -> str:
+def expand_role(role: str) -> str:
     """Return the long name if ``role`` is a built-in reviewer; otherwise return ``role`` itself."""
-    return long(role) if is_reviewer(role) else role
+    return long_reviewer_name(role) if is_reviewer(role) else role
 
 
 def seat_named(text: str) -> str:
@@ -124,7 +124,7 @@ def seat_named(text: str) -> str:
     result need not exist.
     """
     name = text.replace("-", "_")
-    return long(name) if is_reviewer(name) else text.replace("_", "-")
+    return long_reviewer_name(name) if is_reviewer(name) else text.replace("_", "-")
 
 
 def review_file(role: str) -> str:
@@ -138,7 +138,7 @@ def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
     ``alone`` says whether ``role`` is the only nominated reviewer; then ``review.yaml`` is also
     possible.
     """
-    names = dict.fromkeys((review_file(role), f"review_{full(role)}.yaml"))
+    names = dict.fromkeys((review_file(role), f"review_{expand_role(role)}.yaml"))
     return (*names, "review.yaml") if alone else tuple(names)
 
 
@@ -164,7 +164,7 @@ def check_review(
         optional=("findings", "commit_message"), closed=strict,
     )  # fmt: skip
     review = Review(
-        role=full(role),
+        role=expand_role(role),
         verdict=_verdict(top),
         summary=top.text("summary") if strict or top.values.get("summary") else "",
         findings=_findings(top, strict=strict),
@@ -180,7 +180,7 @@ def _verdict(top: Fields) -> Verdict:
     name = value.strip().lower() if isinstance(value, str) else value
     if name in tuple(Verdict):
         return Verdict(str(name))
-    top.shape.note("verdict", f"expected `pass` or `fail`, found {spell(value)}")
+    top.shape.note("verdict", f"expected `pass` or `fail`, found {describe_value(value)}")
     return Verdict.PASS
 
 
@@ -256,7 +256,7 @@ def verdict_in(review_md_text: str) -> Verdict | None:
     return Verdict(match[1].lower()) if match else None
 
 
-def overall(reviews: Iterable[Review]) -> Verdict:
+def overall_verdict(reviews: Iterable[Review]) -> Verdict:
     """Return `Verdict.FAIL` if any of the reviews fails, else `Verdict.PASS`."""
     failed = any(review.verdict is Verdict.FAIL for review in reviews)
     return Verdict.FAIL if failed else Verdict.PASS
@@ -269,7 +269,7 @@ def commit_message(reviews: Iterable[Review]) -> str | None:
 
 def review_md(reviews: Sequence[Review]) -> str:
     """Return the text of ``review.md``: the overall ``Verdict:`` line, then each review."""
-    parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
+    parts = [f"# Review\n\nVerdict: {overall_verdict(reviews).value}\n"]
     for review in reviews:
         head = f"## {label(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
         parts.append("\n".join([head, *_finding_blocks(review)]))
@@ -315,5 +315,5 @@ def _finding_block(number: int, finding: Finding) -> str:
         ("Issue", finding.issue),
         ("Recommendation", finding.recommendation),
     )
-    lines = [f"- {name}: {hanging(text)}" for name, text in rows if text]
+    lines = [f"- {name}: {indent_list_item(text)}" for name, text in rows if text]
     return "\n".join([f"### {number}. {finding.location or 'no location'}", "", *lines]) + "\n"

@@ -55,7 +55,7 @@ def is_secret(name: str, value: str) -> bool:
     return len(value) >= _LEAST and _PLAIN.fullmatch(value) is None
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return ``text`` with `HIDDEN` in place of each value in ``secrets``.
 
     Longer values are replaced first, so that no part of a value that contains another one remains.

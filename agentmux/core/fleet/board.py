@@ -78,12 +78,12 @@ class FleetFeature:
         return listed_phase(self.phase, self.status)
 
     @property
-    def about(self) -> str:
+    def title_with_reason(self) -> str:
         """The feature's title, cut, with the reason for its status."""
-        return about(self.title, self.reason)
+        return title_with_reason(self.title, self.reason)
 
     @property
-    def kind(self) -> str:
+    def group_status(self) -> str:
         """The status by which features are grouped.
 
         It is `DEAD_LETTER` for a dead letter, ``decision`` if the feature waits for a decision, and
@@ -153,7 +153,7 @@ class FleetBoard:
     def groups(self) -> Iterator[FleetGroup]:
         """The non-empty groups of features; those that wait for a person come first."""
         for name, statuses in _GROUPS:
-            features = tuple(each for each in self.features if each.kind in statuses)
+            features = tuple(each for each in self.features if each.group_status in statuses)
             if features:
                 yield FleetGroup(name=name, count=len(features), shown=features[-_SHOWN:])
 
@@ -186,7 +186,7 @@ def listed_phase(phase: str, status: str) -> str:
     return "" if phase == status else phase
 
 
-def about(title: str, reason: str) -> str:
+def title_with_reason(title: str, reason: str) -> str:
     """Return the title of a feature, cut, followed by the reason for its status, if any."""
     cut = title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
     return printable(f"{cut} ({reason})" if reason else cut)

@@ -15,7 +15,7 @@ from agentmux.core.codec.frozen import dataclass, field, fields
 from agentmux.core.codec.records import Json
 from agentmux.core.fleet.repositories import require_repository
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import WAYS
+from agentmux.core.names.statuses import DELIVERY_WAYS
 from agentmux.errors import UsageError
 
 FEATURE_MAX: Final = 1_000_000
@@ -58,7 +58,7 @@ class FleetRequest:
         base: The commit, branch or tag from which the worktree is created; empty means as
             configured, or the default branch of a clone.
         then: What happens to the result after an approval that does not say so itself: one of
-            `statuses.WAYS`. Empty means as configured.
+            `statuses.DELIVERY_WAYS`. Empty means as configured.
         comments: Whether the comments of the issue are part of the text.
         product_manager: Whether a product manager writes requirements first.
     """
@@ -105,8 +105,8 @@ def _text_problems(request: FleetRequest) -> Iterator[str]:
         yield f"the feature is larger than {FEATURE_MAX} bytes, or no text"
     if not least <= request.priority <= most:
         yield f"a priority is a number from {least} (first) to {most}"
-    if request.then and request.then not in WAYS:
-        yield f"`then` is one of {', '.join(WAYS)}, not `{request.then[:80]}`"
+    if request.then and request.then not in DELIVERY_WAYS:
+        yield f"`then` is one of {', '.join(DELIVERY_WAYS)}, not `{request.then[:80]}`"
     if request.comments and not request.issue:
         yield "--comments are those of an issue: it needs --issue"
 

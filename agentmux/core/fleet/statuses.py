@@ -37,7 +37,7 @@ AT_REST: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED})
 ENDED: Final = frozenset({FleetStatus.DONE, FleetStatus.FAILED, FleetStatus.MOVED})
 """The statuses of features that the fleet no longer works on."""
 
-DEAD_AFTER: Final = 5
+DEAD_LETTER_AFTER_DRIVES: Final = 5
 """A feature becomes a dead letter after this number of drives without progress."""
 DEAD_LETTER: Final = "dead letter"
 """The beginning of the reason of a feature that is a dead letter: failed, and not tried again."""
@@ -133,4 +133,4 @@ def is_dead(drives: int) -> bool:
 
     ``drives`` is how many times in a row a worker has run its session without progress.
     """
-    return drives >= DEAD_AFTER
+    return drives >= DEAD_LETTER_AFTER_DRIVES

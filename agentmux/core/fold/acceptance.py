@@ -119,5 +119,5 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
 
 def _judge_alone(state: SessionState, event: Event) -> Judgement:
     """Return the answer according to the rule of this kind of signal or decision."""
-    reason = JUDGED[event.fact.kind].counts(state, event, event.fact)
+    reason = JUDGED[event.fact.kind].why_ignored(state, event, event.fact)
     return _ignore(reason) if reason else _ACCEPTED

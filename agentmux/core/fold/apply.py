@@ -29,13 +29,13 @@ from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.fold.signals.description import FoldStep
 from agentmux.core.fold.signals.table import JUDGED
 from agentmux.core.fold.transitions import (
-    again,
     decide_review,
     ensure_subplan,
     enter,
     forget,
     go_on,
     known_phase,
+    reenter_phase,
     reopen_from,
     schedule,
     with_verdicts_found,
@@ -116,7 +116,7 @@ from agentmux.core.names.statuses import (
     STOPPED,
 )
 from agentmux.core.pipeline import delivery
-from agentmux.core.pipeline.check_phase import tried_again
+from agentmux.core.pipeline.check_phase import with_command_rerun
 from agentmux.core.pipeline.checks.setup import repin_setup
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
@@ -248,7 +248,7 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 def _heard(state: SessionState, event: Event) -> SessionState:
     """Return the state in which the signal's seat is ``heard`` and ``reached`` (see `Seat`)."""
-    reached = parking.heard(with_reached(state, event), event)
+    reached = parking.unpark_on_signal(with_reached(state, event), event)
     seat = seat_of(reached, event)
     return reached if seat is None else with_seat(reached, event.seat, replace(seat, heard=True))
 
@@ -416,11 +416,11 @@ def _apply_reattach(state: SessionState, event: Event, fact: SessionReattached) 
 
 
 def _restart_seat(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
-    unparked = parking.without(without_seat(state, event.seat), event.seat)
+    unparked = parking.unpark(without_seat(state, event.seat), event.seat)
     going = replace(unparked, phase=working_phase(state))
     seat = state.seats.get(event.seat)
     if seat is not None and seat.role == CHECK:
-        going = tried_again(going, going.phase, seat.topic)
+        going = with_command_rerun(going, going.phase, seat.topic)
     record = state.agents.get(event.seat)
     if record is None:
         return replace(going, interruption=None)
@@ -478,7 +478,9 @@ def _apply_rewind(state: SessionState, event: Event, fact: Rewound) -> SessionSt
         seat: _with_mark(record, fact.number) if seat in fact.stale else record
         for seat, record in state.agents.items()
     }
-    return again(replace(state, rewind=None, seats={}, agents=agents), fact.phase, fact.subplans)
+    return reenter_phase(
+        replace(state, rewind=None, seats={}, agents=agents), fact.phase, fact.subplans
+    )
 
 
 def _with_mark(record: Json, number: int) -> Json:

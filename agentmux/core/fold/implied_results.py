@@ -14,7 +14,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import FAILED
 from agentmux.core.pipeline.artifacts import RESULTS, REVIEW_FILE, fix_request, kept_fix_request
-from agentmux.core.pipeline.check_phase import red_before
+from agentmux.core.pipeline.check_phase import failed_on_base
 from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
@@ -88,5 +88,5 @@ def _fix_request(
         return f"{request}\nThe findings are in `{kept}`.\n"
     commands = {each.name: each.run for each in frozen_commands(after)}
     return report.fix_request(
-        result, commands, after.iteration, expect=here.expect, red_before=red_before(after)
+        result, commands, after.iteration, expect=here.expect, red_before=failed_on_base(after)
     )

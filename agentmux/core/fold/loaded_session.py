@@ -23,11 +23,12 @@ class LoadedSession:
             which it was rebuilt) or ``none``.
         tail: The events that ``state`` does not contain yet, each with the offset in the journal at
             which its line ends, in bytes.
-        foreign: Whether an older version made the session; then it must be imported before any
+        needs_import: Whether an older version made the session; then it must be imported before any
             event is appended.
         older: Whether its files come from a version that records no pipeline. ``state`` is already
             converted; the files are converted at the next save.
-        open: If the state was rebuilt, the files that its events imply and that may be missing.
+        implied_files: If the state was rebuilt, the files that its events imply and that may be
+            missing.
         warnings: What the user should know about the files, one sentence each.
     """
 
@@ -35,9 +36,9 @@ class LoadedSession:
     known: bool
     source: str
     tail: tuple[tuple[Event, int], ...]
-    foreign: bool = False
+    needs_import: bool = False
     older: bool = False
-    open: tuple[Implied, ...] = ()
+    implied_files: tuple[Implied, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

@@ -108,7 +108,7 @@ def ensure_subplan(state: SessionState) -> SessionState:
     return replace(state, subplan_count=1, implementation_groups=(group,))
 
 
-def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> SessionState:
+def reenter_phase(state: SessionState, phase: str, subplans: tuple[int, ...]) -> SessionState:
     """Return the state in which the session has entered ``phase`` again.
 
     Args:

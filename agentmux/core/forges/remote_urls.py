@@ -29,16 +29,16 @@ class Remote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemotePlace:
+class ForgeRemote:
     """A git remote that a forge hosts.
 
     Attributes:
         remote: The remote's name.
-        place: The repository on the forge.
+        repository: The repository on the forge.
     """
 
     remote: str
-    place: RepoRef
+    repository: RepoRef
 
 
 def host_and_path(url: str) -> tuple[str, str] | None:
@@ -65,7 +65,7 @@ def _repository(path: str) -> str:
     return path.strip("/").removesuffix(".git").rstrip("/")
 
 
-def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | None:
+def repository_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | None:
     """Return the forge repository that one of these URLs of a remote names.
 
     The first URL that a forge in ``specs`` recognises is used; None if none is recognised.
@@ -77,13 +77,15 @@ def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | N
     return None
 
 
-def places(specs: Mapping[str, ForgeSpec], remotes: Iterable[Remote]) -> tuple[RemotePlace, ...]:
+def forge_remotes(
+    specs: Mapping[str, ForgeSpec], remotes: Iterable[Remote]
+) -> tuple[ForgeRemote, ...]:
     """Return the remotes that a forge in ``specs`` hosts, in the same order."""
-    pairs = ((each.name, place_of(specs, each.urls)) for each in remotes)
-    return tuple(RemotePlace(remote=name, place=place) for name, place in pairs if place)
+    pairs = ((each.name, repository_of(specs, each.urls)) for each in remotes)
+    return tuple(ForgeRemote(remote=name, repository=place) for name, place in pairs if place)
 
 
-def main_place(found: Sequence[RemotePlace]) -> RemotePlace | None:
+def main_remote(found: Sequence[ForgeRemote]) -> ForgeRemote | None:
     """Return the remote whose repository has the issues and pull requests; None if it is unclear.
 
     If all remotes are the same repository, that is the first of them; if not, it is ``upstream``,
@@ -91,5 +93,5 @@ def main_place(found: Sequence[RemotePlace]) -> RemotePlace | None:
     """
     by_name = {each.remote: each for each in found}
     named = next((by_name[name] for name in _FIRST if name in by_name), None)
-    alone = all(each.place.is_same(found[0].place) for each in found)
+    alone = all(each.repository.is_same(found[0].repository) for each in found)
     return found[0] if found and alone else named

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from agentmux.core.codec.frozen import dataclass, field
 
-PLACES: Final = (
+PLACEHOLDERS: Final = (
     "host", "repo", "repo_quoted", "number", "author", "author_id", "branch", "branch_quoted",
     "base", "head", "source", "title", "body",
 )  # fmt: skip

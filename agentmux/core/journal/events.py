@@ -224,8 +224,8 @@ class ChangesRequested(UserDecision):
 
     Attributes:
         text: What to change, in the user's words.
-        phase: The phase in which the cycle begins; empty means the phase that `Pipeline.again`
-            returns.
+        phase: The phase in which the cycle begins; empty means the phase that
+            `Pipeline.default_beginning` returns.
         of_phase: As in `Approved`.
         digest: As in `Approved`.
     """

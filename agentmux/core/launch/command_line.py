@@ -37,7 +37,7 @@ class AgentCommand:
             it if the id is not known yet; empty if the agent cannot resume.
         latest: The command line that resumes the agent's latest conversation. It is used as long as
             the id of the new one is not known; empty for agents that do not need it.
-        restated: The command line that resumes the earlier conversation as the setting
+        configured_resume: The command line that resumes the earlier conversation as the setting
             ``resume.commands`` says; None if there is none or the setting does not apply.
         files: The contents of the files in the launch folder that the command lines refer to, by
             name.
@@ -48,14 +48,14 @@ class AgentCommand:
     begin: tuple[str, ...]
     resume: tuple[str, ...]
     latest: tuple[str, ...]
-    restated: tuple[str, ...] | None
+    configured_resume: tuple[str, ...] | None
     files: Mapping[str, str]
     env: Mapping[str, str]
 
 
 def agent_command(facts: LaunchFacts) -> AgentCommand:
     """Return the command lines for the agent of the launch's seat."""
-    around, player, spec = facts.around, facts.player, facts.player.spec
+    around, player, spec = facts.session_facts, facts.player, facts.player.spec
     earlier, files, hook_file = _to_restate(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
     args = (
         *mcp_words(spec, around.mcp_server, f"{facts.folder}/{_MCP}"),
@@ -91,7 +91,7 @@ def agent_command(facts: LaunchFacts) -> AgentCommand:
         begin=begin,
         resume=resume,
         latest=latest,
-        restated=restated,
+        configured_resume=restated,
         files=files,
         env={} if facts.has_own_hooks else hook_env(spec, hook_file),
     )
@@ -103,13 +103,13 @@ def _to_restate(facts: LaunchFacts) -> ResumeRecord | None:
     None if the setting does not name the agent's program, or if another agent played the seat last.
     """
     record, player = facts.history.record, facts.player
-    named = player.program in facts.around.resume.commands
+    named = player.program in facts.session_facts.resume.commands
     same = record is not None and record.agent == player.name
-    return facts.history.standing if named and same else None
+    return facts.history.deciding_record if named and same else None
 
 
 def _files(facts: LaunchFacts) -> Mapping[str, str]:
-    spec, around, files = facts.player.spec, facts.around, dict[str, str]()
+    spec, around, files = facts.player.spec, facts.session_facts, dict[str, str]()
     if needs_mcp_file(spec):
         files[_MCP] = mcp_document(around.mcp_server)
     if spec.hooks is not None and needs_hook_file(spec):

@@ -18,7 +18,7 @@ from agentmux.core.agents.spec import (
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import ResumeSettings
-from agentmux.core.conversation.resume_choice import ResumeFacts, Rung, same_work
+from agentmux.core.conversation.resume_choice import PaneStart, ResumeFacts, same_work
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
@@ -100,7 +100,7 @@ class SeatPlayer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchSurroundings:
+class SessionLaunchFacts:
     """The facts that are the same for every launch of a session.
 
     Attributes:
@@ -158,7 +158,7 @@ class LaunchFacts:
     """All facts from which `plan_launch` decides one launch.
 
     Attributes:
-        around: The facts that all launches of the session share.
+        session_facts: The facts that all launches of the session share.
         work: The work for which the seat is launched.
         launch: The id of the launch.
         at: The current time, in the form of the journal.
@@ -180,7 +180,7 @@ class LaunchFacts:
         has_own_hooks: Whether the user has set up hooks in the agent that ours would replace.
     """
 
-    around: LaunchSurroundings
+    session_facts: SessionLaunchFacts
     work: Work
     launch: str
     at: str
@@ -201,7 +201,7 @@ class LaunchFacts:
     @property
     def folder(self) -> str:
         """The absolute path of the launch's folder."""
-        return f"{self.around.session}/{layout.launch(self.launch)}"
+        return f"{self.session_facts.session}/{layout.launch(self.launch)}"
 
     @property
     def is_again(self) -> bool:
@@ -219,5 +219,5 @@ def _history(state: SessionState, name: str) -> SeatHistory:
     fields, seat = state.agents.get(name), state.seats.get(name)
     if seat is None:
         return seat_history(fields)
-    never_ran = seat.mode == Rung.FRESH and seat.exit_status in _NOT_RUN
+    never_ran = seat.mode == PaneStart.FRESH and seat.exit_status in _NOT_RUN
     return seat_history(fields, failed_at_once=seat.failed_at_once, never_ran=never_ran)

@@ -11,8 +11,8 @@ from agentmux.core.conversation.resume_choice import (
     Fresh,
     Guard,
     Native,
+    PaneStart,
     ResumeChoice,
-    Rung,
     choose_resume,
     plan_rung,
 )
@@ -49,7 +49,7 @@ class LaunchPlan:
     facts: LaunchFacts
     history: SeatHistory
     choice: ResumeChoice
-    rung: Rung
+    rung: PaneStart
     why: str
     command: AgentCommand
     prompts: LaunchPrompts
@@ -85,7 +85,7 @@ class LaunchPlan:
         """The conversation's id; None if no agent runs or only the agent will know the id."""
         if not self.plays:
             return None
-        standing = self.history.standing
+        standing = self.history.deciding_record
         if isinstance(self.choice, Native):
             return standing.session_ref if standing is not None else None
         return self.facts.new_conversation
@@ -98,7 +98,7 @@ class LaunchPlan:
     @property
     def prompt(self) -> str:
         """The prompt to send: the short message to a resumed conversation, else the full one."""
-        return self.prompts.message if self.rung is Rung.NATIVE else self.prompts.full
+        return self.prompts.message if self.rung is PaneStart.NATIVE else self.prompts.full
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class LaunchPlan:
         It includes the line with the prompt if the agent takes its prompt as an argument.
         """
         if not self.plays:
-            return (self.facts.around.shell,) if self.rung is Rung.SHELL else ()
+            return (self.facts.session_facts.shell,) if self.rung is PaneStart.SHELL else ()
         resuming = isinstance(self.choice, Native)
         argv = self.choice.argv if isinstance(self.choice, Native) else self.command.begin
         line = launch_line(f"{self.facts.folder}/{self.prompt_file}")
@@ -119,7 +119,7 @@ class LaunchPlan:
 
         A resumed conversation gets the variables with which it began.
         """
-        if self.rung is Rung.NATIVE and isinstance(self.choice, Native):
+        if self.rung is PaneStart.NATIVE and isinstance(self.choice, Native):
             return self.choice.env
         return self.player.env
 
@@ -135,20 +135,22 @@ class LaunchPlan:
 
     def as_fresh(self) -> LaunchPlan:
         """Return this launch with a new conversation; unchanged if it would resume none."""
-        if self.rung is not Rung.NATIVE:
+        if self.rung is not PaneStart.NATIVE:
             return self
         choice = Fresh(reason=CHOSEN, guard=Guard.SWITCH)
-        return replace(self, choice=choice, rung=Rung.FRESH, why=CHOSEN, prompt_file=INSTRUCTIONS)
+        return replace(
+            self, choice=choice, rung=PaneStart.FRESH, why=CHOSEN, prompt_file=INSTRUCTIONS
+        )
 
     def as_shell(self) -> LaunchPlan:
         """Return this launch with a shell for the user instead of the agent."""
-        return replace(self.as_fresh(), rung=Rung.SHELL, why=CHOSEN)
+        return replace(self.as_fresh(), rung=PaneStart.SHELL, why=CHOSEN)
 
 
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:
     """Decide how a seat's pane is started; never raises."""
-    player, around, command = facts.player, facts.around, agent_command(facts)
-    history = facts.history.with_command(player.preferred_strategy.kind, command.restated)
+    player, around, command = facts.player, facts.session_facts, agent_command(facts)
+    history = facts.history.with_command(player.preferred_strategy.kind, command.configured_resume)
     choice = choose_resume(history, facts.conversation)
     rung, why = plan_rung(
         choice,

@@ -66,17 +66,17 @@ def _kept_prompt(facts: LaunchFacts) -> str:
     record = facts.history.record
     if record is None or len(record.cwd) < 2:
         return facts.kept_prompt
-    return facts.kept_prompt.replace(f"{record.cwd}/", f"{facts.around.tree}/")
+    return facts.kept_prompt.replace(f"{record.cwd}/", f"{facts.session_facts.tree}/")
 
 
 def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
     """Return the values from which the prompts of a launch are rendered."""
-    base, work, request = facts.around.session, facts.work, state.change_request
+    base, work, request = facts.session_facts.session, facts.work, state.change_request
     strategy, artifacts = facts.player.strategy, facts.artifacts
     reviews, spoilt = _reviews(state, work.role), artifacts.problems
     inputs = PromptInputs(
         session_dir=base,
-        project_dir=facts.around.tree,
+        project_dir=facts.session_facts.tree,
         pipeline=pipeline_of(state),
         phase=state.phase,
         role=work.role,

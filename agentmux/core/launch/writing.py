@@ -12,7 +12,7 @@ from typing import Final
 from agentmux.core.agents.environment import MODE
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.records import Json, to_fields
-from agentmux.core.conversation.resume_choice import Native, Rung
+from agentmux.core.conversation.resume_choice import Native, PaneStart
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import SessionState
@@ -48,12 +48,12 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Map
     fields = {
         **_runs(state, plan),
         "unset": list(plan.player.unset),
-        "cwd": plan.facts.around.tree,
+        "cwd": plan.facts.session_facts.tree,
         "grace_s": GRACE_S,
     }
-    if stopped or plan.rung is Rung.SCREEN:
+    if stopped or plan.rung is PaneStart.SCREEN:
         fields["gate"] = _gate(state, plan, stopped=stopped)
-    own = {INSTRUCTIONS: plan.full_prompt} if plan.rung is Rung.NATIVE else {}
+    own = {INSTRUCTIONS: plan.full_prompt} if plan.rung is PaneStart.NATIVE else {}
     text = json.dumps(fields, indent=1)
     return {**own, **plan.command.files, PROMPT: plan.prompt, "launch.json": text}
 
@@ -74,8 +74,8 @@ def record_fields(plan: LaunchPlan) -> Json:
 
 def resume_record(plan: LaunchPlan) -> ResumeRecord:
     """Return the resume record with which the launch's conversation can be resumed later."""
-    facts, player, command, around = plan.facts, plan.player, plan.command, plan.facts.around
-    kept = plan.history.standing if isinstance(plan.choice, Native) else None
+    facts, player, command, around = plan.facts, plan.player, plan.command, plan.facts.session_facts
+    kept = plan.history.deciding_record if isinstance(plan.choice, Native) else None
     return ResumeRecord(
         agent=player.name,
         strategy=kept.strategy if kept else player.strategy.kind,
@@ -103,7 +103,7 @@ def resume_record(plan: LaunchPlan) -> ResumeRecord:
     )
 
 
-def place_env(worktree: str | None, port: int) -> Mapping[str, str]:
+def worktree_env(worktree: str | None, port: int) -> Mapping[str, str]:
     """Return the environment variables that tell a program its worktree and its ports.
 
     Args:
@@ -136,14 +136,14 @@ def _runs(state: SessionState, plan: LaunchPlan) -> dict[str, object]:
 
 
 def _environment(state: SessionState, plan: LaunchPlan) -> Mapping[str, str]:
-    work, around = plan.work, plan.facts.around
+    work, around = plan.work, plan.facts.session_facts
     return {
         **plan.env,
         **plan.command.env,
         "PATH": around.path,
         "AGENTMUX_SESSION_DIR": around.session,
         "AGENTMUX_SESSION_ID": state.session_id,
-        **place_env(state.worktree, state.port_base),
+        **worktree_env(state.worktree, state.port_base),
         "AGENTMUX_LAUNCH_ID": plan.launch,
         MODE: plan.mode,
         "AGENTMUX_ROLE": work.role,
@@ -158,13 +158,13 @@ def _environment(state: SessionState, plan: LaunchPlan) -> Mapping[str, str]:
 
 def _notice(plan: LaunchPlan) -> tuple[str, ...]:
     """Return the lines that the pane shows above the agent or shell; none if nothing is special."""
-    if plan.rung is Rung.SHELL:
+    if plan.rung is PaneStart.SHELL:
         return (
             f"{plan.work.seat}: a shell, {plan.why}",
             f"what to do: {plan.facts.folder}/{plan.prompt_file}",
             f"when it is done, run: {' && '.join(plan.prompts.signals)}",
         )
-    is_new = plan.rung is Rung.FRESH and plan.facts.is_again
+    is_new = plan.rung is PaneStart.FRESH and plan.facts.is_again
     return (f"a new conversation: {plan.why}",) if is_new else ()
 
 
@@ -176,7 +176,7 @@ def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, 
 
     If the pane is ``stopped``, it also offers choices below the screen and waits for the user's.
     """
-    seat, session = plan.work.seat, plan.facts.around.session
+    seat, session = plan.work.seat, plan.facts.session_facts.session
     offers = _offers(plan) if stopped else ()
     return {
         "title": pane_label(seat, plan.player.spec.name, STOPPED if stopped else plan.mode),
@@ -190,8 +190,8 @@ def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, 
 def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
     """Yield the choices of a stopped pane: name, explanation, and the launch that it leads to."""
     yield RESUME, how_it_comes_back(plan.mode, ""), plan
-    if plan.rung is Rung.NATIVE:
-        says = f"{how_it_comes_back(Rung.FRESH, '')}, with the full prompt"
+    if plan.rung is PaneStart.NATIVE:
+        says = f"{how_it_comes_back(PaneStart.FRESH, '')}, with the full prompt"
         yield FRESH, says, plan.as_fresh()
     yield SHELL, "you play the role", plan.as_shell()
 

@@ -31,7 +31,7 @@ some seconds.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class ImportValues:
     """The values that an imported session gets on this machine.
 
     Attributes:
@@ -64,12 +64,12 @@ class Landing:
     agents: frozenset[str]
 
 
-def unfit(state: SessionState) -> str:
+def why_not_exportable(state: SessionState) -> str:
     """Return why a session with this state cannot be exported; empty if it can."""
-    return next(_unfit(state), "")
+    return next(_reasons_against_export(state), "")
 
 
-def _unfit(state: SessionState) -> Iterator[str]:
+def _reasons_against_export(state: SessionState) -> Iterator[str]:
     if state.phase == Phase.DONE:
         yield "it is done"
     if state.approval is not None:
@@ -117,7 +117,7 @@ def _find_state_faults(state: SessionState) -> Iterator[str]:
         yield "a number is too large"
 
 
-def land_session(state: SessionState, landing: Landing) -> SessionState:
+def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
     """Return the state of an imported session on this machine.
 
     The session is stopped and has no seats; no earlier conversation comes back.

@@ -48,7 +48,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 FILES: Final = (layout.JOURNAL, layout.REQUIREMENTS)
 """The files directly in a session's directory that are exported."""
 
-STAYS: Final = frozenset(
+NOT_EXPORTED: Final = frozenset(
     {layout.LAUNCHES, layout.CHECKPOINTS, layout.WORK_TREE, layout.PIPELINE, layout.HANDOVER}
 )
 """The folders of a session that are not exported.
@@ -190,7 +190,11 @@ def _wrong(found: Manifest) -> Iterator[str]:
     paths = [each.path for each in found.members]
     yield from _in_the_way(paths)
     for each in found.members:
-        if not may_come(each.path) or each.size > FILE_MAX or not _SHA256.fullmatch(each.sha256):
+        if (
+            not is_exported_path(each.path)
+            or each.size > FILE_MAX
+            or not _SHA256.fullmatch(each.sha256)
+        ):
             yield f"`{each.path[:80]!r}` is not a file that a session brings along"
     if layout.JOURNAL not in paths:
         yield "there is no journal"
@@ -232,7 +236,7 @@ def is_commit(text: str) -> bool:
     return _COMMIT.fullmatch(text) is not None
 
 
-def may_come(path: str) -> bool:
+def is_exported_path(path: str) -> bool:
     """Whether a file of a session may be exported and imported.
 
     Args:
@@ -244,4 +248,4 @@ def may_come(path: str) -> bool:
         return False
     if len(parts) == 1:
         return path in FILES
-    return "." not in parts[0] and parts[0].casefold() not in STAYS
+    return "." not in parts[0] and parts[0].casefold() not in NOT_EXPORTED

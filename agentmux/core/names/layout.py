@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PROJECT_FOLDER: Final = ".agentmux"
 PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
 SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
-MAKING: Final = ".making-"
+MAKING_PREFIX: Final = ".making-"
 """The prefix of a new session directory's name until the directory is complete."""
 
 SCHEMA_VERSION: Final = 3

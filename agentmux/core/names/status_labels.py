@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.names.words.counts import format_count, some
+from agentmux.core.names.words.counts import abbreviate_names, format_count
 
 NATIVE_MARK: Final = "↻"
 """The sign for a resumed conversation, and for an agent that can resume conversations."""
@@ -156,7 +156,7 @@ def left_behind_label(subjects: Sequence[str]) -> str:
     ``subjects`` has the subject of each such commit.
     """
     commits = format_count(len(subjects), "commit that was", "commits that were")
-    named = some(subjects)
+    named = abbreviate_names(subjects)
     return f"without {commits} made in the worktree, on another branch or none: {named}"
 
 
@@ -170,7 +170,7 @@ def brought_back_label(subjects: Sequence[str], base: str) -> str:
     commits = format_count(len(subjects), "commit")
     return (
         f"the merge brings back {commits} that {base} had when the session began, and has no more:"
-        f" {some(subjects)}"
+        f" {abbreviate_names(subjects)}"
     )
 
 

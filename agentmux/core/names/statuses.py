@@ -20,7 +20,7 @@ KEEP: Final = "keep"
 MERGE: Final = "merge"
 PUSH: Final = "push"
 PR: Final = "pr"
-WAYS: Final = (KEEP, MERGE, PUSH, PR)
+DELIVERY_WAYS: Final = (KEEP, MERGE, PUSH, PR)
 
 REQUEST: Final = "request"
 """The last step of a delivery by `PR`: opening the pull request."""
@@ -33,7 +33,7 @@ REJECTED: Final = "rejected"
 CLAIM_TAKEN: Final = "claim_taken"
 FINISHED: Final = "finished"
 ENDED_BY_USER: Final = "ended_by_user"
-LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
+ENDED_STATUSES: Final = frozenset({FINISHED, ENDED_BY_USER})
 """The statuses of seats whose agents have ended; they start again only if the user asks."""
 
 TIMED_OUT: Final = "timed_out"

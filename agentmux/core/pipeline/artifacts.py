@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, full, review_files
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, expand_role, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import REVIEWERS
@@ -101,7 +101,7 @@ def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
     `default_nominations`. Roles that do not review in the session's pipeline are ignored.
     """
     roles = _reviewing_roles(state)
-    for given in (map(full, state.reviewer_nominations), artifacts.nominations or ()):
+    for given in (map(expand_role, state.reviewer_nominations), artifacts.nominations or ()):
         named = tuple(role for role in given if role in roles)
         if named:
             return named

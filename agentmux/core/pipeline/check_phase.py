@@ -54,7 +54,7 @@ def verdict_of(state: SessionState, phase: str) -> str:
         _map_required(state, phase),
         _checks(state, phase),
         expect=_expect(state, phase),
-        red_before=red_before(state),
+        red_before=failed_on_base(state),
     )
 
 
@@ -91,7 +91,7 @@ def commands_ahead(state: SessionState) -> tuple[str, ...]:
     )
 
 
-def red_before(state: SessionState) -> frozenset[str]:
+def failed_on_base(state: SessionState) -> frozenset[str]:
     """Return the names of the commands that failed on the base, before the session's changes."""
     base = state.base_checks
     checks = base.checks if base is not None else {}
@@ -125,7 +125,7 @@ def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -
     return with_result(state, phase, result)
 
 
-def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
+def with_command_rerun(state: SessionState, phase: str, name: str) -> SessionState:
     """Return the state in which the check's command ``name`` will run again.
 
     Its result, and the id of the checked files, are removed. A check that has not begun returns

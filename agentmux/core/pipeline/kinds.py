@@ -119,7 +119,8 @@ class KindDescription:
     Attributes:
         signal: The kind of the event with which agents hand in their work; empty if there is none.
         check: Returns `PhaseDescriptor.check` for sessions that go through the phase.
-        makes: Whether agents produce something in the phase, so that a new cycle can begin there.
+        is_productive: Whether agents produce something in the phase, so that a new cycle can begin
+            there.
         takes_part: Returns `PhaseDescriptor.takes_part`; by default it follows the definition.
         seats: Returns the seats that the phase needs now; by default one seat of its first role.
         outputs: Returns `PhaseDescriptor.outputs`; by default the ``leaves`` of the definition.
@@ -133,7 +134,7 @@ class KindDescription:
 
     signal: str
     check: Callable[[PipelineDefinition, PhaseDefinition], Check]
-    makes: bool = True
+    is_productive: bool = True
     takes_part: Callable[[PipelineDefinition, PhaseDefinition], TakesPart] = _when
     seats: Callable[[SessionState, PhaseDescriptor], Seats] = lambda _, here: (
         (here.startup_role, None),
@@ -361,7 +362,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.CHECK: KindDescription(
         signal="",
         check=_check_check,
-        makes=False,
+        is_productive=False,
         takes_part=lambda _, phase: lambda state: bool(check_commands(state, phase.run)),
         seats=lambda *_: (),
         results=lambda phase: (f"{phase.folder}/{RESULTS}", f"{phase.folder}/{OUTPUT}"),
@@ -369,7 +370,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.REVIEW: KindDescription(
         signal=ReviewDone.kind,
         check=lambda pipeline, phase: phase_completion.review(phase, _fixes(pipeline, phase)),
-        makes=False,
+        is_productive=False,
         seats=_reviewers,
         outputs=lambda phase: tuple(map(review_file, phase.roles)),
         handed_on=lambda _, kind: (REVIEW_FILE,) if kind is Kind.COMPLETE else (),
@@ -384,7 +385,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.COMPLETE: KindDescription(
         signal=SummaryDone.kind,
         check=lambda *_: phase_completion.completing,
-        makes=False,
+        is_productive=False,
         seats=_writer,
         outputs=lambda _: ("summary.md",),
         decides={

@@ -64,7 +64,7 @@ class Pipeline:
         """The name of the last phase, in which the user decides about the result."""
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
 
-    def again(self, state: SessionState) -> str:
+    def default_beginning(self, state: SessionState) -> str:
         """Return the phase in which a new cycle begins, unless the user chooses another one.
 
         It is the first phase that every session goes through, apart from fixes and from checks that
@@ -125,7 +125,7 @@ class Pipeline:
 
 
 @functools.lru_cache(maxsize=32)
-def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
+def pipeline_for(definition: PipelineDefinition, sender: str = "") -> Pipeline:
     """Return the pipeline for a definition, as the program runs it.
 
     Args:
@@ -150,7 +150,7 @@ def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
     )
 
 
-FEATURE_PIPELINE: Final = running(FEATURE)
+FEATURE_PIPELINE: Final = pipeline_for(FEATURE)
 
 PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
@@ -162,7 +162,7 @@ def pipeline_of(state: SessionState) -> Pipeline:
     sender = state.fix.sender if state.fix is not None else ""
     known, pipeline = _LAST.get(sender, (None, FEATURE_PIPELINE))
     if known is not state.pipeline:  # comparing definitions by value would be slow
-        pipeline = running(state.pipeline, sender)
+        pipeline = pipeline_for(state.pipeline, sender)
         _LAST[sender] = (state.pipeline, pipeline)
     return pipeline
 
@@ -174,12 +174,12 @@ _LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}
 def beginnings(state: SessionState) -> tuple[str, ...]:
     """Return the names of the phases in which a new cycle can begin, in the pipeline's order.
 
-    These are `Pipeline.again`, the phases of the session in which agents produce something, and
-    fixes, which are for small changes. A fix for a check whose commands are expected to fail is
-    left out, because after the work is done that check no longer applies.
+    These are `Pipeline.default_beginning`, the phases of the session in which agents produce
+    something, and fixes, which are for small changes. A fix for a check whose commands are expected
+    to fail is left out, because after the work is done that check no longer applies.
     """
     pipeline = pipeline_of(state)
-    again = pipeline.again(state)
+    again = pipeline.default_beginning(state)
     mending = {each.on_fail for each in pipeline.phases if each.expect is Expect.PASS}
     return tuple(
         each.phase
@@ -190,7 +190,7 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
 
 
 def _is_made(state: SessionState, here: PhaseDescriptor) -> bool:
-    return KINDS[here.kind].makes and bool(here.takes_part(state))
+    return KINDS[here.kind].is_productive and bool(here.takes_part(state))
 
 
 def kind_of(state: SessionState) -> Kind | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.checks.report import NOTHING, check_words, phase_lines
-from agentmux.core.checks.verdict import proves
+from agentmux.core.checks.report import NOTHING_VERIFIED, check_words, phase_lines
+from agentmux.core.checks.verdict import all_required_passed
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
-from agentmux.core.pipeline.check_phase import red_before, trees_of
+from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
 
 
 def verified_lines(state: SessionState) -> tuple[str, ...]:
@@ -20,19 +20,19 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
     Without results, one line says that nothing was verified; a session whose result is a report
     then has no line.
     """
-    red = red_before(state)
+    red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
     lines = [
         line
         for phase, each in _results(state)
         for line in phase_lines(phase, each, expect=expects[phase], red_before=red)
     ]
-    return tuple(lines) or (() if state.is_report else (NOTHING,))
+    return tuple(lines) or (() if state.is_report else (NOTHING_VERIFIED,))
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
     """Return the result of each check command in one line, for agents; empty without results."""
-    red = red_before(state)
+    red = failed_on_base(state)
     return tuple(
         f"{phase}, {check_words(name, check, red_before=red)}"
         for phase, result in _results(state)
@@ -42,7 +42,7 @@ def told_lines(state: SessionState) -> tuple[str, ...]:
 
 def verified_fields(state: SessionState) -> list[Json]:
     """Return the results of all checks for ``status --json``, in the order of the phases."""
-    red = red_before(state)
+    red = failed_on_base(state)
     return [
         {
             "phase": phase,
@@ -99,7 +99,9 @@ def _has_check(state: SessionState) -> bool:
     """Whether a check that expects its commands to pass has passed, with a required command."""
     expects = {each.phase: each.expect for each in _phases(state)}
     return any(
-        result.outcome == PASSED and expects[phase] is Expect.PASS and proves(result.checks)
+        result.outcome == PASSED
+        and expects[phase] is Expect.PASS
+        and all_required_passed(result.checks)
         for phase, result in _results(state)
     )
 

@@ -8,7 +8,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind, researcher
-from agentmux.core.names.statuses import DISPATCHED, LEFT
+from agentmux.core.names.statuses import DISPATCHED, ENDED_STATUSES
 from agentmux.core.pipeline.check_phase import check_seat, next_command
 from agentmux.core.pipeline.checks.base_run import base_seat, is_base_open, next_on_base, next_step
 from agentmux.core.pipeline.kinds import KINDS
@@ -113,4 +113,6 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
     """Whether the research was asked for, is not done, and its researcher has not ended."""
     seat = state.seats.get(_research(kind, topic).seat)
-    return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)
+    return state.tasks(kind).get(topic) == DISPATCHED and (
+        seat is None or seat.status not in ENDED_STATUSES
+    )

@@ -12,7 +12,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER
 from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.artifacts import reviewing
-from agentmux.core.pipeline.registry import Pipeline, running
+from agentmux.core.pipeline.registry import Pipeline, pipeline_for
 from agentmux.core.prompts.prompt import CONTEXT, REQUEST, PromptInputs, launch_line, render
 
 _PROJECT: Final = "/home/user/projects/shop"
@@ -53,7 +53,7 @@ def estimate_cost(
         template: Returns the text of a prompt template, by its name, as `Templates.template` does.
         product_manager: Whether the user asks for the product manager.
     """
-    pipeline = running(definition)
+    pipeline = pipeline_for(definition)
     sizes = [
         len(_read_text(pipeline, phase, role, template).encode())
         for phase in definition.walk

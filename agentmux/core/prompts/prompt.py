@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_file
 from agentmux.core.fold.signals.table import DESCRIPTIONS
@@ -260,7 +260,7 @@ def render(template_text: str, inputs: PromptInputs) -> str:
         KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
     """
     filled = (each if isinstance(each, str) else each(inputs) for each in _pieces(template_text))
-    return writable("".join(filled).strip() + "\n")
+    return replace_unencodable("".join(filled).strip() + "\n")
 
 
 @functools.lru_cache(maxsize=64)

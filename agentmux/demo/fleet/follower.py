@@ -72,7 +72,7 @@ class FleetFollower:
         self._commands, self._database, self._tell = commands, database, tell
         self._looked = 0.0
 
-    def until(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
+    def wait_for(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
         """Follow the fleet until ``condition`` is true.
 
         Args:

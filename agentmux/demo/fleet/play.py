@@ -50,7 +50,7 @@ def run(*, keep: bool) -> ExitCode:
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
     """
-    return perform(make_scene, lambda scene, screen: FleetPlay(scene, screen).all(), keep=keep)
+    return perform(make_scene, lambda scene, screen: FleetPlay(scene, screen).run(), keep=keep)
 
 
 class DemoWorker:
@@ -80,7 +80,7 @@ class DemoWorker:
             self._said.put(line)
         self._said.put("")
 
-    def ready(self) -> None:
+    def wait_until_ready(self) -> None:
         """Wait until the worker reports that it runs, and print its output.
 
         Raises:
@@ -132,7 +132,7 @@ class FleetPlay:
         }
         self._follower = FleetFollower(self._me, database(scene.root), self._tell)
 
-    def all(self) -> bool:
+    def run(self) -> bool:
         """Run all steps and print the checks; return whether every check passed."""
         scene, screen = self._scene, self._screen
         screen.line(f"two hosts and a person, each with a home of its own in {scene.root}")
@@ -156,7 +156,7 @@ class FleetPlay:
 
     def _work(self, name: str) -> DemoWorker:
         worker = DemoWorker(name, self._hosts[name], self._screen)
-        worker.ready()
+        worker.wait_until_ready()
         return worker
 
     def _kill_in_the_middle(self, worker: DemoWorker) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ class FleetPlay:
 
         self._screen.head("what happens")
         what = f"an agent at work on host {worker.name}"
-        self._follower.until(lambda: bool(at_work()), what, deadline_s=_EACH_S)
+        self._follower.wait_for(lambda: bool(at_work()), what, deadline_s=_EACH_S)
         keys = at_work()
         worker.kill()
         self._screen.lines(f"its sessions go on without it: {', '.join(keys)}")
@@ -187,7 +187,7 @@ class FleetPlay:
         deadline = time.monotonic() + _ALL_S
         changes, shown = True, True
         while not self._all_done():
-            self._follower.until(
+            self._follower.wait_for(
                 lambda: bool(self._asking()) or self._all_done(),
                 "all features done",
                 deadline_s=deadline - time.monotonic(),

@@ -36,7 +36,7 @@ _PASTE_OFF: Final = "\x1b[?2004l"
 _SCROLLBACK: Final = 200
 
 
-class TerminalFace:
+class TerminalInterface:
     """The user interface on a terminal, which is in raw mode until `close` is called."""
 
     def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:

@@ -14,7 +14,7 @@ TIMEOUT_S: Final = 120.0
 """The most seconds that a command may take."""
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """The result of a command.
 
     Attributes:
@@ -26,7 +26,7 @@ class Ran(NamedTuple):
     text: str
 
 
-def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
+def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> CommandResult:
     """Run a command, and wait until it ends.
 
     Args:
@@ -44,13 +44,13 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
     except OSError as error:
-        return Ran(NOT_FOUND, f"{argv[0]}: {error.strerror}")
+        return CommandResult(NOT_FOUND, f"{argv[0]}: {error.strerror}")
     except subprocess.TimeoutExpired:
-        return Ran(TIMEOUT, f"{argv[0]}: no end after {TIMEOUT_S:g} s")
-    return Ran(done.returncode, done.stdout.strip())
+        return CommandResult(TIMEOUT, f"{argv[0]}: no end after {TIMEOUT_S:g} s")
+    return CommandResult(done.returncode, done.stdout.strip())
 
 
-def kill(argv: Sequence[str]) -> Ran:
+def kill(argv: Sequence[str]) -> CommandResult:
     """Start a command and kill it at once, as the system does when memory runs out.
 
     Returns:
@@ -58,4 +58,4 @@ def kill(argv: Sequence[str]) -> Ran:
     """
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process.kill()
-    return Ran(process.wait(), "Killed")
+    return CommandResult(process.wait(), "Killed")

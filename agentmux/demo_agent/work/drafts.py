@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, Final
 
-from agentmux.demo_agent.scenario import Life
+from agentmux.demo_agent.scenario import Behaviour
 from agentmux.demo_agent.seat import OwnSeat
 
 WRONG: Final = {
@@ -21,7 +21,9 @@ WRONG_TEXT: Final = "\n"
 """The content of any other artifact that AgentMux must refuse."""
 
 
-def draft(path: str, seat: OwnSeat, life: Life, *, example: str = "", wrong: bool = False) -> str:
+def draft(
+    path: str, seat: OwnSeat, life: Behaviour, *, example: str = "", wrong: bool = False
+) -> str:
     """Return the text of an artifact.
 
     Args:
@@ -46,45 +48,45 @@ def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 
-def _text(seat: OwnSeat, life: Life) -> str:
+def _text(seat: OwnSeat, life: Behaviour) -> str:
     what = f" about {seat.topic}" if seat.topic else ""
     text = life.summary or f"The {seat.role or 'agent'} looked at the request{what} and wrote this."
     return f"# {seat.role or 'Note'}{': ' + seat.topic if seat.topic else ''}\n\n{text}\n"
 
 
-def _requirements(_seat: OwnSeat, life: Life) -> str:
+def _requirements(_seat: OwnSeat, life: Behaviour) -> str:
     summary = life.summary or "The feature as it was asked for."
     return f"# Requirements\n\n{summary}\n\n- It works.\n- It has tests.\n"
 
 
-def _architecture(_seat: OwnSeat, life: Life) -> str:
+def _architecture(_seat: OwnSeat, life: Behaviour) -> str:
     reviewers = ", ".join(life.reviewers or ["logic"])
     summary = life.summary or "Small modules with one job each, and a test for each of them."
     return f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n\n{summary}\n"
 
 
-def _design(_seat: OwnSeat, life: Life) -> str:
+def _design(_seat: OwnSeat, life: Behaviour) -> str:
     return f"# Design\n\n{life.summary or 'Plain words, one screen, no colours.'}\n"
 
 
-def _summary(seat: OwnSeat, life: Life) -> str:
+def _summary(seat: OwnSeat, life: Behaviour) -> str:
     if seat.topic:
         return _text(seat, life)
     return f"# Summary\n\n{life.summary or 'Every part is there, and its tests pass.'}\n"
 
 
-def _detail(seat: OwnSeat, _life: Life) -> str:
+def _detail(seat: OwnSeat, _life: Behaviour) -> str:
     return f"# {seat.topic or 'Topic'} in detail\n\nNothing stands in the way.\n"
 
 
-def _plan(_seat: OwnSeat, life: Life) -> str:
+def _plan(_seat: OwnSeat, life: Behaviour) -> str:
     import yaml
 
     plan = whole_plan(life.plan or {})
     return yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)
 
 
-def _review(_seat: OwnSeat, life: Life) -> str:
+def _review(_seat: OwnSeat, life: Behaviour) -> str:
     """Return a review as YAML.
 
     Its strings are written as JSON strings, which are valid YAML, so no YAML library is imported.
@@ -121,7 +123,7 @@ def _quote_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-_DRAFTS: Final[dict[str, Callable[[OwnSeat, Life], str]]] = {
+_DRAFTS: Final[dict[str, Callable[[OwnSeat, Behaviour], str]]] = {
     "requirements.md": _requirements,
     "architecture.md": _architecture,
     "design.md": _design,

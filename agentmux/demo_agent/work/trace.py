@@ -29,7 +29,7 @@ class Trace:
         self._path = Path(seat.session_dir or ".", name) if name else None
         self._seat = seat
 
-    def did(self, verb: str, what: str) -> None:
+    def add_line(self, verb: str, what: str) -> None:
         """Append a line with the seat, an action, and its time in nanoseconds of Unix time.
 
         Several agents can write to the same file at the same time.

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.demo_agent.errors import QuitError
-from agentmux.demo_agent.scenario import Life
+from agentmux.demo_agent.scenario import Behaviour
 from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.work import code_files
-from agentmux.demo_agent.work.commands import Ran, kill
+from agentmux.demo_agent.work.commands import CommandResult, kill
 from agentmux.demo_agent.work.drafts import draft, finding
 from agentmux.demo_agent.work.instructions import Instructions, subplan_of
 from agentmux.demo_agent.work.trace import Trace
@@ -31,10 +31,10 @@ class SeatWork:
     def __init__(
         self,
         seat: OwnSeat,
-        life: Life,
+        life: Behaviour,
         trace: Trace,
         *,
-        run: Callable[[Sequence[str]], Ran],
+        run: Callable[[Sequence[str]], CommandResult],
         counters: Path,
     ) -> None:
         """Set up the work.
@@ -86,7 +86,7 @@ class SeatWork:
             words = item.get("args") or [f"What must we know about {topic}?"]
             ran = self._run(("agentmux", "research", kind, "--topic", topic, *map(str, words)))
             if ran.status == 0:
-                self._trace.did("asked", f"{kind} {topic}")
+                self._trace.add_line("asked", f"{kind} {topic}")
                 waiting.append((kind, topic))
         return [(kind, topic) for kind, topic in waiting if not self.is_researched(kind, topic)]
 
@@ -113,9 +113,9 @@ class SeatWork:
             if how == "half" and not fixed:
                 text = text[: len(text) // 2]
             code_files.write_whole(Path(path), text)
-            self._trace.did("wrote", path)
+            self._trace.add_line("wrote", path)
 
-    def _with_finding(self) -> Life:
+    def _with_finding(self) -> Behaviour:
         """Return the behaviour, with a finding added if a failing review lists none.
 
         The finding is about the first file of the plan.
@@ -154,7 +154,7 @@ class SeatWork:
         else:
             names = code_files.build(root, self._plan(), subplan or seat.subplan or 1, files)
         self._changed += names
-        self._trace.did("wrote", " ".join(names))
+        self._trace.add_line("wrote", " ".join(names))
 
     def _fix_request(self) -> Path | None:
         """Return the path of the newest fix request; None if there is none."""
@@ -202,9 +202,9 @@ class SeatWork:
         self._crash_at("after_signal")
         return ran.status == 0
 
-    def _signal(self, signal: Sequence[str]) -> Ran:
+    def _signal(self, signal: Sequence[str]) -> CommandResult:
         ran = self._run(signal)
-        self._trace.did("signalled", f"{' '.join(signal[1:])} -> {ran.status}")
+        self._trace.add_line("signalled", f"{' '.join(signal[1:])} -> {ran.status}")
         return ran
 
     def _ending(self, done: Sequence[str], refused: Sequence[Sequence[str]]) -> str:
@@ -219,7 +219,7 @@ class SeatWork:
         life = self._life
         if life.crash != point or (life.once and not self._first_crash()):
             return
-        self._trace.did("crashed", point)
+        self._trace.add_line("crashed", point)
         if life.kill is not None:
             os.kill(os.getpid(), life.kill)
         raise QuitError(life.exit)

@@ -90,7 +90,7 @@ class DeskRow:
         return held and self.live is True and self.orchestrator is None
 
     @property
-    def rests(self) -> bool:
+    def can_be_resumed(self) -> bool:
         """Whether a resume could bring the session back."""
         return self.row.group is StatusGroup.INTERRUPTED or (
             not self.is_done and self.live is False and self.orchestrator is None
@@ -120,16 +120,16 @@ class SessionListing:
 
     Attributes:
         rows: All sessions, by directory.
-        sought: The text of the search; empty to show all sessions.
-        at: The directory of the selected session; None if no session is shown.
+        search_text: The text of the search; empty to show all sessions.
+        selected_path: The directory of the selected session; None if no session is shown.
         marked: The directories of the marked sessions.
         lines: The lines to show: headings, and below each the sessions that match the search.
         has_projects: Whether the sessions belong to more than one project.
     """
 
     rows: Mapping[Path, DeskRow] = field(default_factory=dict)
-    sought: str = ""
-    at: Path | None = None
+    search_text: str = ""
+    selected_path: Path | None = None
     marked: frozenset[Path] = frozenset()
     lines: tuple[ListLine, ...] = ()
     has_projects: bool = False
@@ -142,7 +142,7 @@ class SessionListing:
     @property
     def selected_row(self) -> DeskRow | None:
         """The selected session; None if no session is shown."""
-        return self.rows.get(self.at) if self.at is not None else None
+        return self.rows.get(self.selected_path) if self.selected_path is not None else None
 
     @property
     def chosen(self) -> tuple[DeskRow, ...]:
@@ -153,7 +153,7 @@ class SessionListing:
     @property
     def place(self) -> int:
         """The index of the selected session in ``lines``; 0 if there is none."""
-        at = self.at
+        at = self.selected_path
         return next(
             (n for n, e in enumerate(self.lines) if isinstance(e, DeskRow) and e.path == at), 0
         )
@@ -180,7 +180,7 @@ def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionLi
         (
             replace(now, safety=each.safety, warned=each.warned)
             for each, now in known
-            if now is not None and now.updated == each.updated and now.rests
+            if now is not None and now.updated == each.updated and now.can_be_resumed
         ),
     )
 
@@ -192,7 +192,7 @@ def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[De
     """
     for each in rows:
         old = listing.rows.get(each.path)
-        if old is not None and each.rests and each.safety is None:
+        if old is not None and each.can_be_resumed and each.safety is None:
             yield replace(each, safety=old.safety, warned=old.warned)
         else:
             yield each
@@ -200,13 +200,13 @@ def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[De
 
 def search(listing: SessionListing, sought: str) -> SessionListing:
     """Return the list with another search text, which shows only matching sessions."""
-    return _settle_listing(replace(listing, sought=sought))
+    return _settle_listing(replace(listing, search_text=sought))
 
 
 def select(listing: SessionListing, path: Path) -> SessionListing:
     """Return the list with the session ``path`` selected; unchanged if it is not shown."""
     shown = any(each.path == path for each in listing.shown_rows)
-    return replace(listing, at=path) if shown else listing
+    return replace(listing, selected_path=path) if shown else listing
 
 
 def move(listing: SessionListing, steps: int) -> SessionListing:
@@ -217,8 +217,8 @@ def move(listing: SessionListing, steps: int) -> SessionListing:
     shown = [each.path for each in listing.shown_rows]
     if not shown:
         return listing
-    place = shown.index(listing.at) if listing.at in shown else 0
-    return replace(listing, at=shown[min(max(place + steps, 0), len(shown) - 1)])
+    place = shown.index(listing.selected_path) if listing.selected_path in shown else 0
+    return replace(listing, selected_path=shown[min(max(place + steps, 0), len(shown) - 1)])
 
 
 def next_in_need(listing: SessionListing) -> SessionListing:
@@ -229,13 +229,13 @@ def next_in_need(listing: SessionListing) -> SessionListing:
     needy = [each.path for each in listing.shown_rows if each.row.group is StatusGroup.NEEDS_YOU]
     if not needy:
         return listing
-    place = needy.index(listing.at) + 1 if listing.at in needy else 0
-    return replace(listing, at=needy[place % len(needy)])
+    place = needy.index(listing.selected_path) + 1 if listing.selected_path in needy else 0
+    return replace(listing, selected_path=needy[place % len(needy)])
 
 
 def mark(listing: SessionListing) -> SessionListing:
     """Return the list with the mark of the selected session added or removed."""
-    at = listing.at
+    at = listing.selected_path
     return listing if at is None else replace(listing, marked=listing.marked ^ {at})
 
 
@@ -248,14 +248,14 @@ def unmark(listing: SessionListing, paths: Collection[Path] | None = None) -> Se
 
 def _settle_listing(listing: SessionListing) -> SessionListing:
     """Return the list with its lines computed, and the selection on a session that is shown."""
-    lines = tuple(_lines(listing.rows.values(), listing.sought))
+    lines = tuple(_lines(listing.rows.values(), listing.search_text))
     shown = [each.path for each in lines if isinstance(each, DeskRow)]
-    at = listing.at
+    at = listing.selected_path
     if at not in shown:
         before = [each.path for each in listing.shown_rows]
         place = before.index(at) if at in before else 0
         at = shown[min(place, len(shown) - 1)] if shown else None
-    return replace(listing, lines=lines, at=at)
+    return replace(listing, lines=lines, selected_path=at)
 
 
 def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
@@ -298,7 +298,7 @@ def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) ->
     """Return the line of a session in ``cols`` columns: its signs, name, status and age."""
     state, colour = _state(row, roomy=cols >= _ROOMY)
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
-    sign = SELECTED if row.path == listing.at else " "
+    sign = SELECTED if row.path == listing.selected_path else " "
     sign += MARKED if row.path in listing.marked else " "
     usual = _WIDE_LABEL_COLS if cols >= _WIDE else _LABEL_COLS
     usual = usual if cols >= _ROOMY else _STATE_COLS

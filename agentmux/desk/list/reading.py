@@ -21,7 +21,7 @@ from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import StatusGroup
 from agentmux.desk.list.listing import DeskRow
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
@@ -126,7 +126,7 @@ class SessionReader:
             entries = [entry_at(site, path) for path in there]
             result = look(site, entries, warns=False)
         except (AgentmuxError, OSError) as error:
-            failure = of_system(error) if isinstance(error, OSError) else error
+            failure = data_error_from(error) if isinstance(error, OSError) else error
             return RowsRead(gone=gone, problems=(problem_of("", failure),))
         both = zip(result.data, entries, strict=True)
         rows = tuple(_row(site, view, entry, seen[entry.path]) for view, entry in both)

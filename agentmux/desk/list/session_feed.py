@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import sessions_dir
-from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
+from agentmux.app.session.search.watched_files import (
+    ENDED_S,
+    WATCHED_FILES,
+    changed_ns,
+    folder_to_watch,
+)
 from agentmux.desk.list.reading import CHUNK, RowsRead, SessionReader
 from agentmux.threads import in_daemon_thread
 
@@ -119,7 +124,7 @@ class SessionFeed:
 
     def follow(self, rows: Mapping[Path, DeskRow]) -> None:
         """Set which sessions are followed: their files, projects and orchestrators are watched."""
-        places = {home_of(project): project for project in self._known}
+        places = {folder_to_watch(project): project for project in self._known}
         folders = (path for path, row in rows.items() if not row.is_done)
         added = self._files.watch((*folders, *places, self._register.parent))
         for row in rows.values():
@@ -159,7 +164,7 @@ class SessionFeed:
         for path in paths:
             if path.parent in homes and not path.name.startswith("."):
                 sessions.setdefault(homes[path.parent], set()).add(path)
-            elif path.parent.parent in homes and path.name in NEWS:
+            elif path.parent.parent in homes and path.name in WATCHED_FILES:
                 sessions.setdefault(homes[path.parent.parent], set()).add(path.parent)
         self.look_again(sessions)
         if self._register in paths:

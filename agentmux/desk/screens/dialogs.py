@@ -92,7 +92,7 @@ class TextDialog(ModalScreen[bool]):
         self.dismiss(False)
 
 
-class Failure(ModalScreen[bool]):
+class FailureDialog(ModalScreen[bool]):
     """A dialog with the error of a failed command.
 
     Its result is True if the user wants to run the command in this terminal, where it can ask.
@@ -130,8 +130,8 @@ class Failure(ModalScreen[bool]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """The result of `Writing`.
+class TextEntry:
+    """The result of `TextEntryDialog`.
 
     Attributes:
         text: The text that the user wrote.
@@ -162,10 +162,10 @@ class WrittenText(TextArea):
         return row == self.document.line_count - 1 and not self.document.get_line(row).strip()
 
 
-class Writing(ModalScreen["Written | None"]):
+class TextEntryDialog(ModalScreen["TextEntry | None"]):
     """A dialog in which to write a text and select a choice.
 
-    Its result is a `Written`; None if the user cancelled.
+    Its result is a `TextEntry`; None if the user cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -242,14 +242,14 @@ class Writing(ModalScreen["Written | None"]):
         text = self.query_one(TextArea).text.strip()
         if text or self._may_be_empty:
             choice = self._choices[self._at][0] if self._choices else ""
-            self.dismiss(Written(text=text, choice=choice))
+            self.dismiss(TextEntry(text=text, choice=choice))
 
     def action_give_up(self) -> None:
         """Close the dialog; the result is None."""
         self.dismiss(None)
 
 
-class Asking(ModalScreen["str | None"]):
+class LineEntryDialog(ModalScreen["str | None"]):
     """A dialog in which to write one line, such as the keys of an answer.
 
     Its result is the line; None if the user cancelled.
@@ -298,7 +298,7 @@ class Asking(ModalScreen["str | None"]):
         self.dismiss(None)
 
 
-class Choosing(ModalScreen["frozenset[str] | None"]):
+class ChoiceDialog(ModalScreen["frozenset[str] | None"]):
     """A dialog with a text, and choices to select by their number.
 
     Its result is the set of the selected choices; None if the user cancelled.

@@ -32,10 +32,10 @@ from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.listing import SELECTED
-from agentmux.desk.screens.dialogs import Failure, TextDialog, Writing
+from agentmux.desk.screens.dialogs import FailureDialog, TextDialog, TextEntryDialog
 from agentmux.desk.screens.widgets import OneLine
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
 
@@ -186,7 +186,7 @@ class FleetScreen(Screen[None]):
             board = await in_daemon_thread(self._fleet.board)
         except (AgentmuxError, OSError) as error:
             self._board = None
-            known = of_system(error) if isinstance(error, OSError) else error
+            known = data_error_from(error) if isinstance(error, OSError) else error
             self._trouble.update("\n".join(map(clean, (known.message, *known.hints))))
             self._show_head(("cannot be read now", Colour.RED.value))
         else:
@@ -196,7 +196,7 @@ class FleetScreen(Screen[None]):
             self._looking = False
 
     def _show_error(self, error: AgentmuxError | OSError) -> None:
-        known = of_system(error) if isinstance(error, OSError) else error
+        known = data_error_from(error) if isinstance(error, OSError) else error
         hint = f" ({known.hints[0]})" if known.hints else ""
         self._say(f"{known.message}{hint}", Colour.RED)
 
@@ -345,7 +345,11 @@ class FleetScreen(Screen[None]):
 
     async def _shown_of(self, row: FleetFeature) -> None:
         asked = await self._question(row)
-        lines = (f"{asked.feature.status}  {asked.feature.about}", "", *_asked_lines(asked))
+        lines = (
+            f"{asked.feature.status}  {asked.feature.title_with_reason}",
+            "",
+            *_asked_lines(asked),
+        )
         await self.app.push_screen_wait(TextDialog(f"Feature {row.id[:SHORT_ID]}", lines))
 
     async def _approve(self, row: FleetFeature) -> None:
@@ -360,7 +364,7 @@ class FleetScreen(Screen[None]):
         if not digest:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
-        answer = await self.app.push_screen_wait(Writing(title, about=(row.title,)))
+        answer = await self.app.push_screen_wait(TextEntryDialog(title, about=(row.title,)))
         if answer is not None:
             words = command_words.fleet_request_changes(row.id, digest)
             await self._run(words, text=answer.text)
@@ -393,7 +397,9 @@ class FleetScreen(Screen[None]):
             self._say("only a feature that has failed is tried again")
             return
         title = f"Go on with {row.id[:SHORT_ID]}"
-        if await self.app.push_screen_wait(TextDialog(title, (row.about,), "Go on?", key="r")):
+        if await self.app.push_screen_wait(
+            TextDialog(title, (row.title_with_reason,), "Go on?", key="r")
+        ):
             await self._run(command_words.fleet_retry(row.id))
 
     async def _open(self, row: FleetFeature) -> None:
@@ -411,7 +417,7 @@ class FleetScreen(Screen[None]):
             return
         where = f": {row.phase or 'beginning'} on {row.host}" if row.session else ""
         lines = (
-            row.about,
+            row.title_with_reason,
             f"It is {row.status}{where}.",
             *row.if_cancelled,
         )
@@ -436,7 +442,7 @@ class FleetScreen(Screen[None]):
         else:
             self._say(reply.words, Colour.RED)
             lines = (reply.words, "", *reply.hints)
-            await self.app.push_screen_wait(Failure(" ".join(words), lines, can_ask=False))
+            await self.app.push_screen_wait(FailureDialog(" ".join(words), lines, can_ask=False))
         self.action_look()
 
 
@@ -453,7 +459,7 @@ def _line(each: FleetFeature, widths: tuple[int, int, int]) -> Content:
     return Content.assemble(
         f"  {each.id[:SHORT_ID]}  ",
         (fill(each.status, widths[0]), _style(each.status)),
-        f"  {phase}  {host}  {clean(each.about)}",
+        f"  {phase}  {host}  {clean(each.title_with_reason)}",
     )
 
 

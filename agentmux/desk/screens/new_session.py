@@ -68,7 +68,7 @@ class NewSession:
     place: str = ""
 
 
-class Field(Widget, can_focus=True):
+class ChoiceField(Widget, can_focus=True):
     """A one-line widget that shows the selected one of several choices.
 
     \u2190 and \u2192, a click, or the first letter of a choice's name select another one.
@@ -93,7 +93,7 @@ class Field(Widget, can_focus=True):
             field: The widget.
         """
 
-        def __init__(self, field: Field) -> None:
+        def __init__(self, field: ChoiceField) -> None:
             super().__init__()
             self.field = field
 
@@ -153,7 +153,7 @@ class Field(Widget, can_focus=True):
         return self.choices[self.at][1]
 
 
-class Describing(ModalScreen["NewSession | None"]):
+class NewSessionDialog(ModalScreen["NewSession | None"]):
     """The dialog for a new session. Its result is the `NewSession`; None if the user cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -175,9 +175,9 @@ class Describing(ModalScreen["NewSession | None"]):
         self._projects, self._offer = tuple(projects), offer
         self._of: Path | None = None
         self._fields = (
-            Field("project", [(each.name, str(each)) for each in self._projects]),
-            Field("pipeline", NewSessionOffer().pipelines),
-            Field("work in", NewSessionOffer().places),
+            ChoiceField("project", [(each.name, str(each)) for each in self._projects]),
+            ChoiceField("pipeline", NewSessionOffer().pipelines),
+            ChoiceField("work in", NewSessionOffer().places),
         )
 
     def compose(self) -> ComposeResult:
@@ -202,10 +202,10 @@ class Describing(ModalScreen["NewSession | None"]):
 
     def _tell(self) -> None:
         field = self.focused
-        says = field.says if isinstance(field, Field) else ""
+        says = field.says if isinstance(field, ChoiceField) else ""
         self.query_one(".about", Static).update(printable(says))
 
-    async def on_field_turned(self, event: Field.Turned) -> None:
+    async def on_choice_field_turned(self, event: ChoiceField.Turned) -> None:
         """Show the description of the new choice; for another project, read its choices."""
         self._tell()
         if event.field is self._fields[0]:

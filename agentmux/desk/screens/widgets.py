@@ -84,10 +84,13 @@ class SessionList(ScrollView, can_focus=True):
 
     def show(self, listing: SessionListing) -> None:
         """Show a list, scrolled so that its selected session is visible."""
-        moved = listing.place != self.listing.place or listing.at != self.listing.at
+        moved = (
+            listing.place != self.listing.place
+            or listing.selected_path != self.listing.selected_path
+        )
         self.listing = listing
         self.virtual_size = Size(self.size.width, len(listing.lines))
-        if moved and listing.at is not None:
+        if moved and listing.selected_path is not None:
             place = listing.place
             top = 0 if place <= 1 else place
             self.scroll_to_region(Region(0, top, 1, place - top + 1), animate=False, force=True)
@@ -110,7 +113,7 @@ class SessionList(ScrollView, can_focus=True):
         shown = self.listing.lines[place]
         if isinstance(shown, Heading):
             return strip_of(heading_line(shown, cols), cols)
-        selected = shown.path == self.listing.at
+        selected = shown.path == self.listing.selected_path
         base = None
         if selected:
             base = _REVERSE if self.is_active else Style(bold=True)

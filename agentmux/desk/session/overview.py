@@ -120,7 +120,7 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
     if row.is_lost:
         yield line(LOST, Colour.YELLOW.value)
     cause = str((view.interruption or {}).get("cause") or "")
-    if cause and row.rests:
+    if cause and row.can_be_resumed:
         yield line(f"interrupted: {cause}", DIM)
     if row.safety is not None:
         yield line(f"{row.safety}{f': {row.warned}' if row.warned else ''}")
@@ -171,7 +171,7 @@ def offer_commands(row: DeskRow) -> tuple[DeskCommand, ...]:
         DeskCommand.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
         DeskCommand.UNPARK: row.row.group is StatusGroup.PARKED,
         DeskCommand.ATTACH: bool(row.live) and not row.is_lost,
-        DeskCommand.RESUME: row.is_lost or (row.rests and not row.decision),
+        DeskCommand.RESUME: row.is_lost or (row.can_be_resumed and not row.decision),
     }
     return tuple(command for command, does in fits.items() if does)
 

@@ -17,7 +17,7 @@ from agentmux.core.documents.diff_comments import diff_places
 from agentmux.desk.session.live_screens import LiveScreens
 from agentmux.desk.session.overview import OverviewFacts, overview_lines
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -118,7 +118,7 @@ class SessionPages:
             result = self._makers[tab](row, at, name)
             return self._with_project(result, row.project) if tab in _OF_MESSAGES else result
         except (AgentmuxError, OSError) as error:
-            known = of_system(error) if isinstance(error, OSError) else error
+            known = data_error_from(error) if isinstance(error, OSError) else error
             return self._with_project(_trouble(known), row.project)
 
     def _with_project(self, page: SessionPage, project: Path) -> SessionPage:

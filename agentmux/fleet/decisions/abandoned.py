@@ -48,6 +48,6 @@ def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:
         return
     logger.warning("%s was given to another host: stopping %s", feature, session.name)
     host.leases.end(session, epoch)
-    with host.commands.alone(feature) as lock:
+    with host.commands.feature_lock(feature) as lock:
         project = session.parents[2]
         host.commands.run(project, command_words.stop(session.name), lock=lock)

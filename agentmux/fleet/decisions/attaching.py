@@ -30,7 +30,7 @@ _ADDRESS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
-class AttachWords:
+class AttachCommand:
     """The command that attaches a terminal to a feature's session.
 
     Attributes:
@@ -62,7 +62,7 @@ class AttachWords:
         return _SSH_HINTS.get(code, "").format(host=self.host) if self.host else ""
 
 
-def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWords:
+def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachCommand:
     """Return the command that attaches to the session of a feature.
 
     Args:
@@ -84,7 +84,7 @@ def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWor
             f"the path of feature {row.id} in the database of the fleet is no session's"
         )
     if row.host == place.identity():
-        return AttachWords((*machine.program(), "attach", row.path))
+        return AttachCommand((*machine.program(), "attach", row.path))
     with explain_errors(engine), engine.connect() as connection:
         address = connection.execute(
             sa.select(HOSTS.c.address).where(HOSTS.c.id == row.host)
@@ -96,7 +96,7 @@ def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWor
     if _ADDRESS.fullmatch(address) is None:
         raise DataError(f"the address of host {row.host} in the database of the fleet is none")
     remote = shlex.join(("agentmux", "attach", row.path))
-    return AttachWords(("ssh", "-t", "--", address, remote), address)
+    return AttachCommand(("ssh", "-t", "--", address, remote), address)
 
 
 def _belongs(row: Feature) -> bool:

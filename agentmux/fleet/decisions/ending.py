@@ -14,7 +14,7 @@ from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.engine.workflows import DRIVE
-from agentmux.fleet.host.session import due, pushed_branch, result_of
+from agentmux.fleet.host.session import next_wake_time, pushed_branch, result_of
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _delay_s(ended: DriveEnd) -> float | None:
     if status is FleetStatus.RUNNING or (status is FleetStatus.PARKED and view is None):
         return ended.delay_s
     if status is FleetStatus.PARKED and view is not None:
-        at = due(view)
+        at = next_wake_time(view)
         if at is not None:
             return max(0.0, (at - machine.now()).total_seconds()) + _GRACE_S
     return None

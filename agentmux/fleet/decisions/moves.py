@@ -27,7 +27,7 @@ _LOOKED_AT: Final = 100
 """How many features of this host are looked at, those that changed last."""
 
 
-class Moves:
+class ExportWatch:
     """Finds exported and returned sessions; reads a session only if its state file has changed."""
 
     def __init__(self) -> None:

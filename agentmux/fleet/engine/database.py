@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import psycopg
 
 T = TypeVar("T")
-AWAY: Final = (DBAPIError, PoolTimeoutError)
+UNREACHABLE_ERRORS: Final = (DBAPIError, PoolTimeoutError)
 """The errors of a call that cannot reach the database.
 
 `PoolTimeoutError`: all connections of the pool are in use, by calls that wait for the database.
@@ -207,7 +207,7 @@ def is_passing(error: Exception) -> bool:
     )
 
 
-def persistent(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T:
+def retry_while_unreachable(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T:
     """Return the result of ``call()``; repeat the call while the database is unreachable.
 
     Args:
@@ -221,12 +221,12 @@ def persistent(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T
     while True:
         try:
             return call()
-        except AWAY as error:
+        except UNREACHABLE_ERRORS as error:
             if not is_passing(error) or stopping(_AGAIN_S):
                 raise
 
 
-def make(engine: sa.Engine) -> None:
+def create_tables(engine: sa.Engine) -> None:
     """Create the fleet's tables that do not exist yet, and record the version of the contract.
 
     For SQLite, also create the database file and its folder.

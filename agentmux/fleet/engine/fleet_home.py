@@ -54,7 +54,7 @@ class FleetHome:
 
     @property
     def drives(self) -> Path:
-        """The folder with one lock file per feature; see `HostCommands.alone`."""
+        """The folder with one lock file per feature; see `HostCommands.feature_lock`."""
         return self.folder / "drives"
 
     @property

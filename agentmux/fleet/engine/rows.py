@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.fleet.fleet_request import NORMAL, PRIORITIES
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
@@ -270,7 +270,7 @@ def require_host(connection: sa.Connection, name: str) -> str:
     Raises:
         NotFoundError: The fleet has no host with this name.
     """
-    name = writable(name)
+    name = replace_unencodable(name)
     host_id = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
     if host_id is None:
         known = [each.name for each in hosts(connection).values()]
@@ -325,7 +325,7 @@ def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDec
     return [_decision(row) for row in connection.execute(query).mappings()]
 
 
-def answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:
+def record_answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:
     """Record how a session answered a decision.
 
     Args:

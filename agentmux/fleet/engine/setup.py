@@ -6,12 +6,12 @@ from contextlib import ExitStack, suppress
 
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.fleet.engine import workflows as dbos
-from agentmux.fleet.engine.database import engine_for, explain_errors, make
+from agentmux.fleet.engine.database import create_tables, engine_for, explain_errors
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.log import log_to
 
 
-def set_up(place: FleetHome, url: str) -> None:
+def set_up_fleet(place: FleetHome, url: str) -> None:
     """Create or migrate the tables in the database at ``url``, and store the URL in ``place``.
 
     Raises:
@@ -26,7 +26,7 @@ def set_up(place: FleetHome, url: str) -> None:
         if _is_another(place, url):
             _hold(place, held)
         with explain_errors(engine):
-            make(engine)
+            create_tables(engine)
             with log_to(place) as log:
                 dbos.migrate(engine, log)
         place.keep_url(url)

@@ -165,7 +165,7 @@ def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, d
     DBOS.register_queue(host_queue(host), polling_interval_sec=POLL_S, on_conflict="always_update")
 
 
-def end(wait_s: int) -> None:
+def stop_workflows(wait_s: int) -> None:
     """Take no more workflows, and wait up to ``wait_s`` seconds for those that run."""
     DBOS.destroy(workflow_completion_timeout_sec=wait_s)
 

@@ -59,7 +59,7 @@ class HostCommands:
     config: Path | None = None
 
     @contextmanager
-    def alone(self, feature: str) -> Iterator[int]:
+    def feature_lock(self, feature: str) -> Iterator[int]:
         """Context manager that holds a feature's lock, and yields its file descriptor.
 
         It first waits for commands that still run for the feature, such as one of a killed worker.
@@ -84,7 +84,8 @@ class HostCommands:
         Args:
             project: The folder of the project in which the command works.
             words: The command's name and arguments, without ``agentmux``.
-            lock: The file descriptor that `alone` yields; the command holds the lock while it runs.
+            lock: The file descriptor that `feature_lock` yields; the command holds the lock while
+                it runs.
             text: The command's standard input.
 
         Raises:

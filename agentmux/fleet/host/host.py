@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.fleet.engine.database import AWAY, persistent
+from agentmux.fleet.engine.database import UNREACHABLE_ERRORS, retry_while_unreachable
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.host.stopping import StoppingError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentmux.fleet.host.commands import HostCommands
     from agentmux.fleet.host.leases import Leases
     from agentmux.fleet.host.slots import Slots
-    from agentmux.fleet.host.watching import Watching
+    from agentmux.fleet.host.watching import HostWatch
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class Host:
     settings: FleetSettings
     slots: Slots
     leases: Leases
-    watching: Watching
+    watching: HostWatch
     environ: Mapping[str, str]
     config: Path | None
     stop: threading.Event
@@ -102,8 +102,8 @@ class Host:
                 return call(connection)
 
         try:
-            return persistent(once, stopping=self.stop.wait)
-        except AWAY:
+            return retry_while_unreachable(once, stopping=self.stop.wait)
+        except UNREACHABLE_ERRORS:
             if self.stop.is_set():
                 raise StoppingError from None
             raise

@@ -52,7 +52,7 @@ class Leases:
         self._until = _NEVER
         self._lock = threading.Lock()
 
-    def heard(self, at: datetime, monotonic_s: float) -> None:
+    def extend(self, at: datetime, monotonic_s: float) -> None:
         """Extend future leases after the worker has reached the database.
 
         Args:
@@ -64,7 +64,7 @@ class Leases:
             self._until = Until(at + timedelta(seconds=self._lease_s), until_s)
 
     def have_lapsed(self, at: datetime, monotonic_s: float) -> bool:
-        """Return whether all leases have lapsed at this moment. True before the first `heard`.
+        """Return whether all leases have lapsed at this moment. True before the first `extend`.
 
         Args:
             at: The moment by the host's clock.

@@ -17,7 +17,7 @@ from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.git.work_tree import is_bare
 from agentmux.adapters.system.processes.child import end
 from agentmux.core.fleet.repositories import clone_name, is_url
-from agentmux.errors import AgentmuxError, UsageError, of_system
+from agentmux.errors import AgentmuxError, UsageError, data_error_from
 from agentmux.wiring import machine
 
 _CLONE_S: Final = 3600.0
@@ -77,13 +77,13 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
     except (FileNotFoundError, NotADirectoryError):
         is_here = False
     except OSError as error:  # such as an unreachable network file system
-        raise of_system(error) from None
+        raise data_error_from(error) from None
     if not is_here:
         raise UsageError(f"`{folder}` does not exist on this host")
     return machine.project_of(folder, environ)
 
 
-def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str, str]) -> str:
+def fetch_base(project: Path, repository: str, base: str, environ: Mapping[str, str]) -> str:
     """Return the commit or branch that a new session begins on; fetch a clone first.
 
     Args:

@@ -91,7 +91,7 @@ class HostSessions:
 _LINES = 400
 
 
-def due(view: SessionView) -> datetime | None:
+def next_wake_time(view: SessionView) -> datetime | None:
     """Return when the first parked agent of a session is woken; None if no time is known."""
     times: Iterable[datetime | None] = (time_of(each.parked_until) for each in view.seats)
     return min((each for each in times if each is not None), default=None)

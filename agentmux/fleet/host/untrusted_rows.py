@@ -13,7 +13,7 @@ from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.fleet.fleet_request import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import WAYS
+from agentmux.core.names.statuses import DELIVERY_WAYS
 from agentmux.errors import DataError, UsageError
 from agentmux.fleet.engine.rows import APPROVE, CHANGES, Feature, FeatureDecision, is_uuid
 from agentmux.fleet.host.host import Host
@@ -46,7 +46,7 @@ def require_decision(decision: FeatureDecision) -> FeatureDecision:
     good = (
         all(isinstance(each, str) for each in words)
         and decision.kind in {APPROVE, CHANGES}
-        and decision.then in {"", *WAYS}
+        and decision.then in {"", *DELIVERY_WAYS}
         and _DIGEST.fullmatch(decision.digest) is not None
         and _PHASE.fullmatch(decision.begins) is not None
         and len(decision.text) <= FEATURE_MAX

@@ -14,7 +14,7 @@ from agentmux.core.names import layout
 _QUIET = frozenset({lease.NAME, layout.LOCK, layout.LOCK_HOLDER, layout.LOG, layout.SNAPSHOTS})
 
 
-class Watching:
+class HostWatch:
     """Watches the directories of all sessions of a host.
 
     Changes of a session that a drive follows set that drive's event; changes of other sessions are
@@ -58,7 +58,7 @@ class Watching:
             self._at_rest = sessions
             self._again()
 
-    def look(self) -> None:
+    def wake_drives(self) -> None:
         """Set the event of every drive, so that it looks at its session and its feature's row."""
         with self._lock:
             for each in self._drives.values():

@@ -10,7 +10,7 @@ from agentmux.adapters.config.layers import read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.fleet_request import PRIORITIES, FleetRequest, require_request
-from agentmux.core.names.statuses import WAYS
+from agentmux.core.names.statuses import DELIVERY_WAYS
 from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.host.repository import named_repository
 
@@ -31,7 +31,7 @@ _ENTRY: Final[schema.Schema] = {
     "host": _LINE,
     "base": _LINE,
     "priority": schema.whole(*PRIORITIES),
-    "then": schema.choice(*WAYS),
+    "then": schema.choice(*DELIVERY_WAYS),
 }
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.fleet.routing import STALE_S, HostFacts
 from agentmux.core.fleet.statuses import ENDED
 from agentmux.errors import NotFoundError
@@ -67,7 +67,7 @@ def find(engine: sa.Engine, name: str) -> Feature:
     Raises:
         NotFoundError: No feature matches, or several do.
     """
-    name = writable(name)
+    name = replace_unencodable(name)
     with explain_errors(engine), engine.connect() as connection:
         matches = rows.features(connection, FEATURES.c.key == name) or rows.features(
             connection, sa.func.substr(FEATURES.c.id, 1, len(name)) == name

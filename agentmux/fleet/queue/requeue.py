@@ -25,7 +25,7 @@ from agentmux.fleet.host.host import Host
 logger = logging.getLogger(__name__)
 
 
-class Dropped:
+class DroppedWorkflows:
     """Finds and restarts dropped workflows: those that were taken from a queue but do not run."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Dropped:
             with self._lock:
                 self._at_work.discard(name)
 
-    def look(self, host: Host) -> None:
+    def requeue(self, host: Host) -> None:
         """Enqueue each workflow again that was found dropped both at the last call and at this one.
 
         Raises:

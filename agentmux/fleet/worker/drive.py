@@ -28,7 +28,7 @@ from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.host.command_line import decision_words, start_words
 from agentmux.fleet.host.commands import CommandOutcome
 from agentmux.fleet.host.host import Host
-from agentmux.fleet.host.repository import fetched_base, project_at
+from agentmux.fleet.host.repository import fetch_base, project_at
 from agentmux.fleet.host.session import HostSessions
 from agentmux.fleet.host.stopping import StoppingError
 from agentmux.fleet.host.untrusted_rows import require_decision
@@ -179,7 +179,7 @@ class _Drive:
             return self._again(message, lasting=error.lasting)
 
     def _run(self) -> DriveEnd:
-        with self._host.commands.alone(self._row.id) as lock:
+        with self._host.commands.feature_lock(self._row.id) as lock:
             # Only with the lock: a session that a killed worker was starting may exist only now.
             self._path = self._sessions.find(self._slug)
             ended = self._prepare_session(lock)
@@ -230,7 +230,7 @@ class _Drive:
 
     def _base(self) -> str:
         request = self._request
-        return fetched_base(self._sessions.project, request.repo, request.base, self._host.environ)
+        return fetch_base(self._sessions.project, request.repo, request.base, self._host.environ)
 
     def _start_session(self, base: str, lock: int) -> CommandOutcome:
         request, project = self._request, self._sessions.project
@@ -277,14 +277,14 @@ class _Drive:
             words = decision_words(path.name, require_decision(decision))
         except DataError as error:
             message = error.message
-            self._host.write(lambda each: rows.answer(each, decision.id, REFUSED, message))
+            self._host.write(lambda each: rows.record_answer(each, decision.id, REFUSED, message))
             return
         end = self._host.commands.run(self._sessions.project, words, lock=lock, text=decision.text)
         accepted = end.answer.get("result") in {"accepted", "duplicate"}
         self._delivered = self._delivered or accepted
         status = DELIVERED if accepted else REFUSED
         message = "" if end.code == ExitCode.OK else end.said
-        self._host.write(lambda each: rows.answer(each, decision.id, status, message))
+        self._host.write(lambda each: rows.record_answer(each, decision.id, status, message))
 
     def _cancel_session(self, lock: int) -> DriveEnd:
         reason = _CANCELLED
@@ -315,7 +315,7 @@ class _Drive:
                         lost = Outcome(status=FleetStatus.FAILED, reason="given to another host")
                         return DriveEnd(lost, path=path)
                 elif order.cancels(self._row.drive):
-                    with self._host.commands.alone(self._row.id) as lock:
+                    with self._host.commands.feature_lock(self._row.id) as lock:
                         return self._cancel_session(lock)
                 view = self._sessions.view(path)
                 if view.status is not status:

@@ -23,10 +23,15 @@ from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.fleet.decisions.abandoned import stop_abandoned
-from agentmux.fleet.decisions.moves import Moves
+from agentmux.fleet.decisions.moves import ExportWatch
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine import workflows as dbos
-from agentmux.fleet.engine.database import AWAY, engine_for, explain_errors, require_contract
+from agentmux.fleet.engine.database import (
+    UNREACHABLE_ERRORS,
+    engine_for,
+    explain_errors,
+    require_contract,
+)
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.log import log_to
@@ -39,9 +44,9 @@ from agentmux.fleet.host.session import HostSessions
 from agentmux.fleet.host.slots import Slots
 from agentmux.fleet.host.stopping import StoppingError
 from agentmux.fleet.host.untrusted_rows import require_id, session_of
-from agentmux.fleet.host.watching import Watching
+from agentmux.fleet.host.watching import HostWatch
 from agentmux.fleet.queue.admission import admit
-from agentmux.fleet.queue.requeue import Dropped
+from agentmux.fleet.queue.requeue import DroppedWorkflows
 from agentmux.fleet.worker.drive import drive
 from agentmux.wiring import machine
 
@@ -120,7 +125,7 @@ class _Worker:
             settings=options.settings,
             slots=Slots(options.slots),
             leases=Leases(options.settings.lease_s),
-            watching=Watching(self._drive_moved_session),
+            watching=HostWatch(self._drive_moved_session),
             environ=options.environ,
             config=options.config,
             stop=threading.Event(),
@@ -128,8 +133,8 @@ class _Worker:
             orders={},
         )
         self._sessions: dict[Path, str] = {}
-        self._dropped = Dropped()
-        self._moves = Moves()
+        self._dropped = DroppedWorkflows()
+        self._moves = ExportWatch()
         self._beat_at = 0.0
         self._busy = 0
         self._presence = Presence(self._host, options.slots)
@@ -213,12 +218,12 @@ class _Worker:
             late = time.monotonic() - self._beat_at >= every_s
             if late or self._host.slots.busy != self._busy:
                 self._beat()
-                self._host.watching.look()
-                self._dropped.look(self._host)
+                self._host.watching.wake_drives()
+                self._dropped.requeue(self._host)
                 self._moves.look(self._host)
             self._look()
             self._forget()
-        except AWAY as error:
+        except UNREACHABLE_ERRORS as error:
             logger.warning("the database did not answer: %s", error)
 
     def _forget(self) -> None:
@@ -230,7 +235,7 @@ class _Worker:
     def _forget_ended(self) -> None:
         try:
             self._host.enqueuer.forget(machine.now() - timedelta(seconds=_KEPT_S))
-        except AWAY as error:  # it is tried again an hour later
+        except UNREACHABLE_ERRORS as error:  # it is tried again an hour later
             logger.warning("the database did not answer: %s", error)
 
     def _beat(self) -> None:
@@ -239,7 +244,7 @@ class _Worker:
         self._beat_at, self._busy = time.monotonic(), self._host.slots.busy
         self._presence.beat(self._busy)
         lapsed = self._host.leases.have_lapsed(asked, self._beat_at)
-        self._host.leases.heard(asked, self._beat_at)
+        self._host.leases.extend(asked, self._beat_at)
         if lapsed:  # its features may have been given to other hosts meanwhile
             threading.Thread(target=stop_abandoned, args=(self._host,), daemon=True).start()
 
@@ -267,7 +272,7 @@ class _Worker:
         begun = {path: each for each in mine if (path := places[each.id]) is not None}
         self._host.leases.renew({path: each.epoch for path, each in begun.items()})
         if before != orders:
-            self._host.watching.look()
+            self._host.watching.wake_drives()
         resting = {path: each.id for path, each in begun.items() if each.status in AT_REST}
         new = resting.keys() - self._sessions.keys()
         self._sessions = resting
@@ -313,7 +318,7 @@ class _Worker:
             self._finish_running()
         try:
             self._presence.end()
-        except AWAY as error:
+        except UNREACHABLE_ERRORS as error:
             logger.warning("the database did not answer: %s", error)
         self._options.said(f"worker {self._host.name} has ended; its sessions live on in tmux")
         return self._exit(ExitCode.OK)
@@ -338,7 +343,7 @@ class _Worker:
         ended = threading.Event()
 
         def wait() -> None:
-            dbos.end(_FOR_EVER_S)
+            dbos.stop_workflows(_FOR_EVER_S)
             ended.set()
 
         threading.Thread(target=wait, daemon=True).start()

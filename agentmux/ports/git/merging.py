@@ -87,7 +87,7 @@ class Merging(Protocol):
             GitError: The branch does not exist, git is older than 2.38, or git refuses.
         """
 
-    def foresee(
+    def check_mergeable(
         self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
     ) -> None:
         """Check whether the files of a work tree could be committed and merged into the base now.
@@ -109,7 +109,7 @@ class Merging(Protocol):
             GitError: As for `plan`.
         """
 
-    def ways_to_put_back(self, base: str) -> tuple[str, ...]:
+    def stash_hints(self, base: str) -> tuple[str, ...]:
         """Return hints how to restore the changes that the user stashed before a merge.
 
         They cover each stash that was made with the command of an earlier hint, oldest first.

@@ -279,7 +279,7 @@ class Repository(Protocol):
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 
-    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, aside: str) -> tuple[str, ...]:
         """Return hints how to restore each stash that has the message ``aside``, oldest first.
 
         The user made these stashes with the command of an earlier hint. Empty if there are none, or

@@ -47,5 +47,5 @@ class Trials(Protocol):
             GitRefusedError: Git refuses; the trial goes on.
         """
 
-    def forget(self) -> None:
+    def delete_record(self) -> None:
         """Delete the record of a trial that the user ended with git alone; safe to repeat."""

@@ -82,7 +82,7 @@ class BaseCommit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorktreeRoom:
+class WorktreeRootFacts:
     """The facts from which the path and the branch of a new worktree are chosen.
 
     Attributes:
@@ -121,14 +121,14 @@ class WorktreeLoss:
             skip them (``git update-index --skip-worktree``).
         commits: The commits of the session's branch that no other branch and no tag contains, and
             whose changes the base does not contain.
-        loose: Commits like ``commits`` that are not on the session's branch either.
+        commits_off_branch: Commits like ``commits`` that are not on the session's branch either.
         dropped: The commits that the base contained when the session began and no longer contains;
             merging ``commits`` would bring them back.
         tip: The tip of the session's branch; None if the branch does not exist.
-        is_beside: Whether some of ``loose`` are in the history of the worktree's HEAD.
-        behind: The last commit of each line of history in ``loose`` that HEAD of the worktree has
-            left, that only a ref of the worktree itself contains, or that is checked out in a
-            worktree of ``kept``.
+        is_beside: Whether some of ``commits_off_branch`` are in the history of the worktree's HEAD.
+        tips_off_branch: The last commit of each line of history in ``commits_off_branch`` that HEAD
+            of the worktree has left, that only a ref of the worktree itself contains, or that is
+            checked out in a worktree of ``kept``.
         is_there: Whether the worktree exists, and would be removed.
         branch: The branch that would be deleted; empty if none would be.
         besides: Other uncommitted files in the worktree, which are not the session's work: those
@@ -147,14 +147,14 @@ class WorktreeLoss:
     changed: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
-    loose: tuple[str, ...] = ()
+    commits_off_branch: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     tip: str | None = None
     is_beside: bool = False
     is_there: bool = False
     branch: str = ""
     besides: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()
+    tips_off_branch: tuple[str, ...] = ()
     kept: tuple[Path, ...] = ()
     staged: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class WorktreeLoss:
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
-        has_commits = self.commits or self.loose
+        has_commits = self.commits or self.commits_off_branch
         return bool(self.changed or has_commits or self.staged or self.saved or self.operation)
 
 
@@ -180,7 +180,7 @@ class Worktrees(Protocol):
             ref: A branch, tag or commit; None means HEAD.
         """
 
-    def room(self, root: str | None) -> WorktreeRoom:
+    def root_facts(self, root: str | None) -> WorktreeRootFacts:
         """Return the facts from which a new worktree's path and branch are chosen; changes nothing.
 
         Args:
@@ -262,7 +262,7 @@ class Worktrees(Protocol):
         A worktree that is created again gets the files of ``spec.checkpoint``. If the branch has
         moved since that checkpoint, it gets the branch's files, with the changes of the checkpoint
         applied to them. It also gets a new git directory. The old git directory stays until
-        `take_away`, so that a folder that was only moved is still a worktree.
+        `remove`, so that a folder that was only moved is still a worktree.
 
         Args:
             spec: The worktree.
@@ -273,13 +273,13 @@ class Worktrees(Protocol):
             GitError: Git refuses.
         """
 
-    def take_back(self, spec: WorktreeSpec) -> None:
+    def undo_make(self, spec: WorktreeSpec) -> None:
         """Undo `make`, before any agent has worked in the worktree; ignores errors of git.
 
         The branch is kept if it has moved since.
         """
 
-    def loss(
+    def removal_loss(
         self,
         spec: WorktreeSpec,
         base: str | None,
@@ -287,7 +287,7 @@ class Worktrees(Protocol):
         merged: str | None = None,
         delivered: str | None = None,
     ) -> WorktreeLoss:
-        """Return the work that `take_away` would lose.
+        """Return the work that `remove` would lose.
 
         Args:
             spec: The worktree.
@@ -304,7 +304,7 @@ class Worktrees(Protocol):
             GitError: Git cannot answer.
         """
 
-    def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
+    def remove(self, spec: WorktreeSpec, tip: str | None) -> None:
         """Remove the worktree with all its files, and delete the branch if it is still at ``tip``.
 
         A branch that is checked out elsewhere is kept. If a call is killed, the next one completes

@@ -84,7 +84,7 @@ class SessionArchives(Protocol):
             regular files, or have a name that is not valid on every machine.
         """
 
-    def of_bytes(self, path: str, data: bytes) -> Member:
+    def make_member(self, path: str, data: bytes) -> Member:
         """Return the manifest's entry for a file with this path and content."""
 
     def bundle_digest(self, bundle: Path) -> tuple[str, int]:
@@ -120,7 +120,7 @@ class SessionArchives(Protocol):
             DataError: The archive cannot be written; no file is left behind.
         """
 
-    def drop(self, path: Path) -> None:
+    def delete(self, path: Path) -> None:
         """Delete a temporary file."""
 
     def open_archive(self, path: Path) -> AbstractContextManager[SessionArchive]:

@@ -96,7 +96,7 @@ class SignalFiles(Protocol):
             The value, and a sentence for each problem; no sentences mean that the value is usable.
         """
 
-    def frozen(self, digest: str, name: str) -> str:
+    def frozen_text(self, digest: str, name: str) -> str:
         """Return a text that the session stored when it started.
 
         Args:
@@ -251,7 +251,8 @@ class SessionFiles(SignalFiles, Protocol):
 
         Args:
             all_ended: Whether every agent has ended. If so, even the newest half-written files of
-                launches are removed, and so are the `Handover` pipes that killed commands left.
+                launches are removed, and so are the `StartReportPipe` pipes that killed commands
+                left.
         """
 
     def digest(self, path: str) -> str:

@@ -36,7 +36,7 @@ class SessionFolders(Protocol):
         Unix time.
         """
 
-    def glance(self, path: Path, /) -> Mapping[str, Any] | None:
+    def read_unchecked(self, path: Path, /) -> Mapping[str, Any] | None:
         """Return the fields of a session's state, without checking them.
 
         None if the state is missing or damaged; `SessionFiles.load` then says why.
@@ -64,7 +64,7 @@ class SessionFolders(Protocol):
     def changed_at(self, path: Path, /) -> float:
         """Return when a session's files last changed, in Unix time; 0 if that is unknown."""
 
-    def bury(self, path: Path, /) -> Path:
+    def hide_for_removal(self, path: Path, /) -> Path:
         """Rename a session's directory so that no command finds it, as the first step of removal.
 
         Returns:
@@ -74,7 +74,7 @@ class SessionFolders(Protocol):
             DataError: The directory cannot be renamed; nothing was changed.
         """
 
-    def leave(self, folder: Path, /) -> bool:
+    def remove_if_unused(self, folder: Path, /) -> bool:
         """Remove the sessions' directory ``folder`` and its parent ``.agentmux/``, if unused.
 
         A directory that contains a session or a file of the user is kept; that is no error. The
@@ -85,7 +85,7 @@ class SessionFolders(Protocol):
         """
 
     def delete(self, buried: Path, /) -> None:
-        """Delete a directory that `bury` returned; it is no error if it does not exist.
+        """Delete a directory that `hide_for_removal` returned; it is no error if it does not exist.
 
         Raises:
             DataError: A file in it cannot be deleted; another call continues the removal.

@@ -92,7 +92,7 @@ class ResultView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class MonitorContent:
     """Everything that the monitor displays at one moment.
 
     Attributes:
@@ -138,7 +138,7 @@ class Picture:
 class Display(Protocol):
     """The monitor's terminal, on which the orchestrator draws and from which it reads keys."""
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         """Draw ``picture``; never raises."""
 
     def ring(self) -> None:
@@ -156,7 +156,7 @@ class Display(Protocol):
     def handle_resize(self) -> None:
         """Draw the last picture again, after the size of the terminal has changed."""
 
-    def fits(self, cols: int, rows: int) -> None:
+    def limit_size(self, cols: int, rows: int) -> None:
         """Limit drawing to this many columns and rows until `handle_resize` is called.
 
         The caller knows a pane's new size before the terminal does: tmux reports it with a delay.

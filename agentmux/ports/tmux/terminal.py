@@ -552,7 +552,7 @@ class TextSender(Protocol):
         deadline_s: float,
         once: bool = False,
         begins: Callable[[], object] | None = None,
-        hands: asyncio.Lock | None = None,
+        keyboard_lock: asyncio.Lock | None = None,
     ) -> TypingResult:
         """Type ``text`` into a pane, press Enter, and return what happened to the text.
 
@@ -565,9 +565,9 @@ class TextSender(Protocol):
             once: Whether the text is unique, so that it is not typed if the screen shows it
                 already.
             begins: Called just before the text is typed; if it raises, nothing is typed.
-            hands: The lock that keeps others from pressing keys in the pane. It is held from the
-                check of the screen until Enter was pressed, but not while the agent shows no input
-                field, so that a person can press keys meanwhile. None uses no shared lock.
+            keyboard_lock: The lock that keeps others from pressing keys in the pane. It is held
+                from the check of the screen until Enter was pressed, but not while the agent shows
+                no input field, so that a person can press keys meanwhile. None uses no shared lock.
         """
 
 

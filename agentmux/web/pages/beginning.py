@@ -69,7 +69,7 @@ def offer(world: World, config: Path | None) -> StartOffer:
     )
 
 
-def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
+def start_command(form: Mapping[str, str], *, dry_run: bool) -> Words:
     """Return the `start` command for the values of a form; it reads the feature from stdin.
 
     Args:
@@ -112,13 +112,13 @@ async def begin(
         return "", CommandMessage(is_ok=False, words=words, hints=(_asks(offered),))
     text = form.get("text", "").strip() or None
     project = offered.project
-    planned = await commands.run(project, words_of(form, dry_run=True), text=text)
+    planned = await commands.run(project, start_command(form, dry_run=True), text=text)
     asks = to_be_agreed_to(_read_texts(planned.out, "warnings")) if planned.is_ok else ()
     if asks:
         return "", CommandMessage(is_ok=False, words=asks[0], hints=(_asks(offered),))
     reply = planned
     if planned.is_ok:
-        reply = await commands.run(project, words_of(form, dry_run=False), text=text)
+        reply = await commands.run(project, start_command(form, dry_run=False), text=text)
     if not reply.is_ok:
         return "", CommandMessage(is_ok=False, words=reply.words, hints=reply.hints)
     (name,) = _read_texts(reply.out, "session")

@@ -16,7 +16,7 @@ from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.pages.beginning import begin
 from agentmux.web.pages.messages import CommandMessage, Messages
-from agentmux.web.pages.pages import WebPages, no_fleet, see
+from agentmux.web.pages.pages import WebPages, no_fleet, redirect
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -184,7 +184,7 @@ class Forms:
                 if message.is_ok and name in _WITH_COMMENTS:
                     self._comments.drop(place.path)
             back = "/screens" if form.get("back") == "screens" else ""
-            return see(place.href(back, said=self._messages.put(message)))
+            return redirect(place.href(back, said=self._messages.put(message)))
 
         return answer_form
 
@@ -199,7 +199,7 @@ class Forms:
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 message = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
-            return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(message)}")
+            return redirect(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(message)}")
 
         return answer_form
 
@@ -209,10 +209,10 @@ class Forms:
             return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))
         message = await self._run_in_fleet(words, None)
-        return see(f"/fleet?said={self._messages.put(message)}")
+        return redirect(f"/fleet?said={self._messages.put(message)}")
 
     async def _run_in_fleet(self, words: Words, text: str | None) -> CommandMessage:
-        reply = await self._commands.run(self._pages.here, words, text=text)
+        reply = await self._commands.run(self._pages.any_project, words, text=text)
         await asyncio.to_thread(self._fleet.forget)
         return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
@@ -237,7 +237,7 @@ class Forms:
         except (AgentmuxError, OSError) as error:
             return self._pages.render_failure(request, error)
         place = self._sessions.place(offered.project, name)
-        return see(place.href(said=self._messages.put(message)))
+        return redirect(place.href(said=self._messages.put(message)))
 
     async def comment(self, request: Request) -> Response:
         """Store or remove a comment on a line of the diff, for a later request for changes."""
@@ -251,9 +251,9 @@ class Forms:
         comment = LineComment(text=text, line=printable(form.get("said", "")))
         back = f"#l{line}" if line.isdecimal() else ""
         if at and self._comments.put(place.path, at, comment):
-            return see(place.href("/diff") + back)
+            return redirect(place.href("/diff") + back)
         message = CommandMessage(is_ok=False, words="there are too many comments on this session")
-        return see(place.href("/diff", said=self._messages.put(message)) + back)
+        return redirect(place.href("/diff", said=self._messages.put(message)) + back)
 
     async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
         reply = await self._commands.run(place.project, words, text=text)
@@ -263,10 +263,10 @@ class Forms:
 
     async def login(self, request: Request) -> Response:
         """Use a login link, and log this browser in with a cookie."""
-        cookie = self._sign_in.spend(request.path_params["link"])
+        cookie = self._sign_in.use_link(request.path_params["link"])
         if cookie is None:
             return await asyncio.to_thread(self._pages.login, request)
-        answer_ = see("/")
+        answer_ = redirect("/")
         answer_.set_cookie(
             self._address.cookie,
             cookie,
@@ -285,5 +285,5 @@ class Forms:
 
     async def logout(self, request: Request) -> Response:
         """Log this browser out."""
-        self._sign_in.leave(request.state.cookies)
+        self._sign_in.log_out(request.state.cookies)
         return self._pages.render_logout(request)

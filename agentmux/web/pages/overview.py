@@ -11,7 +11,7 @@ from agentmux.app.delivery.approval.approval_preview import verdict_lines
 from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.delivery.approval.conflict_request import has_conflict
 from agentmux.app.delivery.approval.result_view import check_lines, digest_now, stat_lines
-from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.outcome import delivered_lines
 from agentmux.app.delivery.steps.ways import possible_ways
 from agentmux.app.views.session.timeline import (
@@ -102,7 +102,7 @@ def decision(loaded: PlacedSession) -> PendingDecision:
         return replace(choice, digest=digest_now(world, files, state), obstacle=asked)
     return replace(
         choice,
-        does=asked.does,
+        does=asked.effect,
         lines=tuple(each for each in asked.outcome if each not in choice.judged),
         digest=asked.approval.digest,
         way=asked.approval.then,
@@ -115,7 +115,7 @@ def delivery_lines(loaded: PlacedSession) -> tuple[str, ...]:
     try:
         return delivered_lines(loaded.world, loaded.state)
     except (AgentmuxError, OSError) as error:
-        return (reason(error),)
+        return (describe_failure(error),)
 
 
 def worked_last(seats: Sequence[SeatView]) -> SeatView | None:

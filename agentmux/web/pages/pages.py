@@ -32,7 +32,11 @@ from agentmux.app.views.session_words import also_where, failed_commands, label,
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
-from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
+from agentmux.core.decisions.seat_needs import (
+    list_messageable_seats,
+    list_restartable_seats,
+    list_skippable_seats,
+)
 from agentmux.core.documents.diff_comments import change_request, diff_places
 from agentmux.core.fleet.board import COLOURS, DRAINING, host_words
 from agentmux.core.names.conversations import (
@@ -46,7 +50,7 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
-from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
+from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, data_error_from
 from agentmux.overriding import override
 from agentmux.web.pages import markup
 from agentmux.web.pages.beginning import StartOffer, offer
@@ -197,7 +201,7 @@ class WebPages:
 
     def render_failure(self, request: Request, error: AgentmuxError | OSError) -> Response:
         """Return the response for an error: status 404 if something was not found, else 500."""
-        known = of_system(error) if isinstance(error, OSError) else error
+        known = data_error_from(error) if isinstance(error, OSError) else error
         status = HTTPStatus.NOT_FOUND
         if not isinstance(error, NotFoundError):
             status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -322,7 +326,7 @@ class WebPages:
         entry, view = self._sessions.view(place)
         loaded = self._sessions.load_session(place) if entry.problem is None else None
         driven = loaded.state if loaded is not None and _is_driven(view) else None
-        again = restartable(driven) if driven is not None else ()
+        again = list_restartable_seats(driven) if driven is not None else ()
         lost = str((view.interruption or {}).get("seat")) if view.status == FAILED else ""
         asking = [seat for seat in view.seats if seat.status == WAITING]
         failing = [seat for seat in view.seats if seat.seat in {*again, lost}]
@@ -346,9 +350,9 @@ class WebPages:
             summary=summary(loaded) if loaded is not None and entry.is_done else "",
             delivered=delivery_lines(loaded) if loaded is not None and entry.phase == DONE else (),
             next_step=next_step(view),
-            told=tellable(driven) if driven is not None else (),
+            told=list_messageable_seats(driven) if driven is not None else (),
             restarted=again,
-            skipped=skippable(driven) if driven is not None else (),
+            skipped=list_skippable_seats(driven) if driven is not None else (),
             changes=change_request(self._comments.of(place.path)),
         )
 
@@ -373,7 +377,7 @@ class WebPages:
             known=(entry, view),
             screens=tuple((panes[seat], _ago(panes[seat], now)) for seat in seats if seat in panes),
             asking=asking,
-            told=tellable(self._sessions.state(place)) if _is_driven(view) else (),
+            told=list_messageable_seats(self._sessions.state(place)) if _is_driven(view) else (),
             seats=view.seats,
         )
 
@@ -437,7 +441,7 @@ class WebPages:
     # -- the fleet -----------------------------------------------------------------------------
 
     @property
-    def here(self) -> Path:
+    def any_project(self) -> Path:
         """A folder in which to run commands that need no project: any project, else the home."""
         return next(iter(self._sessions.projects().values()), Path.home())
 
@@ -475,7 +479,7 @@ class WebPages:
         """Return the sessions of all projects, in the form of the output of ``list --json``."""
         listing = self._sessions.read_list(everything=True)
         rows = (each for group in listing.groups for each in group.shown)
-        views = (_locate(each.view.as_json(), each.place) for each in rows)
+        views = (_locate(each.view.as_json(), each.session) for each in rows)
         return AsciiResponse(envelope(views, listing.problems))
 
     def api_session(self, request: Request) -> Response:
@@ -549,7 +553,7 @@ def no_fleet() -> NotFoundError:
     return NotFoundError("the fleet is not set up here", hints=("agentmux fleet init",))
 
 
-def see(address: str) -> Response:
+def redirect(address: str) -> Response:
     """Return the response to a form that redirects the browser to this address."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 

@@ -89,13 +89,13 @@ class ListedSession:
     """A session in the list of sessions.
 
     Attributes:
-        place: The session.
+        session: The session.
         row: Its row, as every list of sessions shows it.
         view: All that is known about it.
         beside: Its short name, if another session of the list has the same title; else empty.
     """
 
-    place: SessionRef
+    session: SessionRef
     row: SessionRow
     view: SessionView
     beside: str = ""
@@ -143,13 +143,13 @@ class PlacedSession:
     """A session that was read, with what it takes to look into its files and its work tree.
 
     Attributes:
-        place: The session.
+        session: The session.
         world: The world of its project, adapted to the session's work tree by `with_workplace`.
         files: The session's files.
         state: The session's state.
     """
 
-    place: SessionRef
+    session: SessionRef
     world: World
     files: SessionFiles
     state: SessionState
@@ -273,7 +273,7 @@ class ProjectSessions:
         files = world.files(place.path)
         state = files.load().current
         return PlacedSession(
-            place=place, world=with_workplace(world, state), files=files, state=state
+            session=place, world=with_workplace(world, state), files=files, state=state
         )
 
 
@@ -293,7 +293,7 @@ def _is_name(name: str) -> bool:
 
 def _to_listed(site: Site, view: SessionView, short: str) -> ListedSession:
     place = SessionRef(site=site, path=sessions_dir(site.project) / view.session)
-    return ListedSession(place=place, row=session_row(view), view=view, beside=short)
+    return ListedSession(session=place, row=session_row(view), view=view, beside=short)
 
 
 def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
@@ -301,12 +301,12 @@ def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
 
     For a name that is the key of the project, for a title the short name of the session.
     """
-    names = Counter(each.place.name for each in found)
+    names = Counter(each.session.name for each in found)
     titles = Counter(each.row.title for each in found)
     for each in found:
-        key = project_key(each.place.project) if names[each.place.name] > 1 else ""
+        key = project_key(each.session.project) if names[each.session.name] > 1 else ""
         beside = each.beside if titles[each.row.title] > 1 else ""
-        yield replace(each, place=replace(each.place, key=key), beside=beside)
+        yield replace(each, session=replace(each.session, key=key), beside=beside)
 
 
 def _group_sessions(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:

@@ -20,7 +20,7 @@ from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.command_lines import dir_words, launch_argv, resume_argv
-from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown
+from agentmux.core.agents.screens import ScreenState, read_screen, switches_shown
 from agentmux.core.agents.spec import (
     AddDir,
     AgentSpec,
@@ -217,7 +217,7 @@ def test_a_banner_above_a_conversation_is_no_new_one(name: str, screen: str) -> 
     ],
 )
 def test_what_was_said_is_no_question(name: str, screen: str) -> None:
-    assert read_screen(REGISTRY[name], screen) is not ScreenMark.WAITING
+    assert read_screen(REGISTRY[name], screen) is not ScreenState.WAITING
 
 
 def settings_of(folder: Path, text: str) -> Settings:

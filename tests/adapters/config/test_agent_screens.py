@@ -11,10 +11,10 @@ from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.pane.delivery import find_composer
 from agentmux.core.agents.reset_times import reset_time
 from agentmux.core.agents.screens import (
-    ScreenMark,
+    ScreenState,
+    ends_with_rejection,
     read,
     read_since,
-    refuses,
     shows_limit_menu,
     shows_prompt,
 )
@@ -44,7 +44,7 @@ def test_a_recorded_screen_is_read_as_what_it_is(fixture: Fixture) -> None:
     assert found.mark == fixture.mark
     assert bool(found.trouble) is (fixture.kind == TROUBLE), found.trouble
     assert bool(re.search(fixture.says, found.resets or found.trouble)), found
-    assert refuses(spec, text) is (fixture.kind == "rejected")
+    assert ends_with_rejection(spec, text) is (fixture.kind == "rejected")
     assert not shows_prompt(spec, text, "0123456789ab")
 
 
@@ -96,7 +96,7 @@ def test_only_the_menu_of_a_limit_is_left_with_enter(fixture: Fixture) -> None:
 @pytest.mark.parametrize("fixture", [e for e in KEPT if e.screen == "limit-typed"], ids=named)
 def test_a_limit_below_a_text_that_is_not_sent_yet_is_the_old_one(fixture: Fixture) -> None:
     found = read_since(REGISTRY[fixture.agent], fixture.seen.text, "AgentMux", unmarked=False)
-    assert found.mark is ScreenMark.READY
+    assert found.mark is ScreenState.READY
 
 
 RECORDED = datetime(2026, 11, 27, tzinfo=UTC)
@@ -141,4 +141,4 @@ def test_no_screen_names_the_machine_that_it_was_recorded_on() -> None:
 
 
 def test_every_mark_that_an_agent_can_have_was_seen() -> None:
-    assert {each.mark for each in KEPT} == {mark.value for mark in ScreenMark}
+    assert {each.mark for each in KEPT} == {mark.value for mark in ScreenState}

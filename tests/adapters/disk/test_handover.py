@@ -17,7 +17,7 @@ from agentmux.adapters.disk.session.handover import (
     ReadyPipe,
     leave_environment,
     report,
-    take_approvers,
+    take_approval_environment,
     take_environment,
 )
 from agentmux.errors import DataError
@@ -50,8 +50,8 @@ def test_the_environment_of_an_approval_is_taken_once_and_nobody_else_may_read_i
     os.umask(before)
     (kept,) = home.iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert take_approvers(home, APPROVAL) == ENVIRON
-    assert take_approvers(home, APPROVAL) is None
+    assert take_approval_environment(home, APPROVAL) == ENVIRON
+    assert take_approval_environment(home, APPROVAL) is None
     assert list(home.iterdir()) == []
     outside = tmp_path / "outside"
     outside.write_text("mine")

@@ -42,7 +42,7 @@ def packed(tmp_path: Path) -> Packed:
         session=UUID, source=UUID, name="20260101-101500-x", host="box", agentmux="1",
         made_at="2026-01-01T10:15:00.000Z", revision=1, base=COMMIT, head=COMMIT,
         bundle=digest, bundle_size=size,
-        members=(session_archive.of_bytes("tool_events.jsonl", JOURNAL), *members),
+        members=(session_archive.make_member("tool_events.jsonl", JOURNAL), *members),
     )  # fmt: skip
     return Packed(manifest=manifest, journal=JOURNAL, home=home, bundle=bundle)
 
@@ -305,7 +305,7 @@ def test_a_newer_version_is_named(packed: Packed, tmp_path: Path) -> None:
 def test_a_journal_of_a_newer_version_is_named(packed: Packed, tmp_path: Path) -> None:
     file = tmp_path / "s.agentmux"
     line = b'{"v":1,"id":"1","at":"","event":"from_the_future","payload":{}}\n'
-    member = session_archive.of_bytes("tool_events.jsonl", line)
+    member = session_archive.make_member("tool_events.jsonl", line)
     manifest = replace(packed.manifest, members=(member, *packed.manifest.members[1:]))
     packed = replace(packed, manifest=manifest, journal=line)
     session_archive.write(file, packed, force=False)

@@ -216,7 +216,12 @@ def test_every_file_that_a_session_has_is_among_these() -> None:
     }
     tried = {name.split("/")[0] for name, _ in (*FILES, *FOLDERS)}
     phases = {name for name in names if name[:1] == "0"}
-    projects = {layout.PROJECT_FOLDER, layout.PROJECT_CONFIG, layout.SESSIONS_DIR, layout.MAKING}
+    projects = {
+        layout.PROJECT_FOLDER,
+        layout.PROJECT_CONFIG,
+        layout.SESSIONS_DIR,
+        layout.MAKING_PREFIX,
+    }
     once = {layout.HANDOVER}  # an import writes it into the folder that it has just made
     own = names - phases - projects - once - {layout.FALLBACK_SLUG}
     assert own <= tried

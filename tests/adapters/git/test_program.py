@@ -79,5 +79,5 @@ def test_a_limit_goes_along_to_other_directories_and_environments(project: Path)
     patience = Patience(limit_s=7.0)
     git = GitProgram(project, os.environ, patience)
     assert git.at(project.parent).patience is patience
-    assert git.also({"A": "b"}).patience is patience
+    assert git.with_variables({"A": "b"}).patience is patience
     assert Patience().limit_s == GitSettings().timeout_s == 600.0

@@ -9,8 +9,8 @@ from agentmux.adapters.git.work_tree import (
     branch_at,
     is_branch_gone,
     repository_around,
-    tops_of,
     work_tree,
+    worktree_tops,
 )
 from tests.app.driver import git, make_project
 
@@ -94,9 +94,9 @@ def test_all_worktrees_share_one_git_directory(project: Path, tmp_path: Path) ->
         assert repository_around(folder) == project / ".git"
     assert repository_around(bare) == bare
     assert repository_around(tmp_path) is None
-    assert {*tops_of(project / ".git")} == {project, other}
+    assert {*worktree_tops(project / ".git")} == {project, other}
     git(project, "worktree", "move", str(other), str(tmp_path / "moved"))
-    assert {*tops_of(project / ".git")} == {project, tmp_path / "moved"}
+    assert {*worktree_tops(project / ".git")} == {project, tmp_path / "moved"}
 
 
 def test_a_branch_is_looked_for_without_git(project: Path, tmp_path: Path) -> None:

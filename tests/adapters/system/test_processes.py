@@ -14,10 +14,10 @@ import pytest
 
 from agentmux.adapters.system.processes.processes import (
     PidWatch,
-    carriers,
     end,
     is_alive,
     left_after,
+    processes_with_variable,
     start_time,
     survivors,
 )
@@ -255,7 +255,7 @@ def test_whoever_carries_a_word_is_found(
     monkeypatch.setenv("AGENTMUX_MARK", "ab")
     other = sleeper(started)
 
-    found = carriers("AGENTMUX_MARK=a")
+    found = processes_with_variable("AGENTMUX_MARK=a")
 
     assert (mine.pid, start_time(mine.pid)) in found
     assert (made.server.pid, made.server.started) in found

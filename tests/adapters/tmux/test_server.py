@@ -197,7 +197,13 @@ def test_mistakes_in_the_users_configuration_do_not_cover_the_monitor(
         (warning,) = made.warnings
         assert warning.endswith(f"tmux -L mistakes -f {config} new-session")
     outer = TmuxTerminal(str(short_dir / "o"), config_file="/dev/null", timeout_s=10)
-    words = ("tmux", "-u", "-S", terminal.socket, *commands.goes_to(made.target, "attach-session"))
+    words = (
+        "tmux",
+        "-u",
+        "-S",
+        terminal.socket,
+        *commands.show_session_command(made.target, "attach-session"),
+    )
     argv = ("env", "-u", "TMUX", *words)
     outer.create_session(name="client", uuid="o", cwd=tmp_path, size=(80, 25), argv=argv)
     wait_until(lambda: terminal.run("list-clients").stdout)
@@ -215,7 +221,7 @@ def test_output_of_the_users_hooks_does_not_cover_what_is_attached_to(
     assert ask(tmux_under, made.pane, "#{pane_mode}") == commands.VIEW
     attach(made.session.id, 120, 40)
     client = tmux_under.run("list-clients", "-F", "#{client_name}").stdout.strip()
-    tmux_under.run(*commands.goes_to(made.target, f"switch-client -c {client}"))
+    tmux_under.run(*commands.show_session_command(made.target, f"switch-client -c {client}"))
     assert ask(tmux_under, made.pane, "#{pane_mode}") == ""
 
 

@@ -94,7 +94,7 @@ def test_a_worktree_is_not_made_again_while_git_keeps_more_for_its_folder(
         worktrees(project).make(spec, again=True)
     assert words in caught.value.message
     assert not spec.path.exists()
-    assert worktrees(project).loss(spec, "main")
+    assert worktrees(project).removal_loss(spec, "main")
     assert listed_edits(saved) == before
 
     repair, again = caught.value.hints
@@ -103,7 +103,7 @@ def test_a_worktree_is_not_made_again_while_git_keeps_more_for_its_folder(
     subprocess.run(say, shell=True, check=True, cwd=project, capture_output=True)
     assert listed_edits(saved) == before
     with pytest.raises(WorktreeTakenError, match="was moved to"):
-        worktrees(project).loss(spec, "main")  # so that neither prune nor remove goes on
+        worktrees(project).removal_loss(spec, "main")  # so that neither prune nor remove goes on
 
 
 def test_a_deleted_worktree_is_made_again_if_its_checkpoint_has_everything(
@@ -136,9 +136,9 @@ def test_two_folders_never_share_a_git_directory(project: Path, spec: WorktreeSp
     assert git(project, "log", "-1", "--format=%s", spec.branch) == "Later\n"
 
     (kept,) = worktrees(project).list_kept(spec)
-    found = worktrees(project).loss(spec, "main")
+    found = worktrees(project).removal_loss(spec, "main")
     assert found.kept == (kept,)
-    assert found.behind == (git(saved, "rev-parse", "HEAD").strip(),)
+    assert found.tips_off_branch == (git(saved, "rev-parse", "HEAD").strip(),)
     assert found.is_there
 
 
@@ -169,7 +169,7 @@ def test_a_removal_takes_what_git_keeps_but_no_folder_that_is_found_again(
     lost = spec.path.rename(spec.path.with_name("lost"))
     worktrees(project).make(spec, again=True)
     (kept,) = worktrees(project).list_kept(spec)
-    worktrees(project).take_away(spec, worktrees(project).loss(spec, "main").tip)
+    worktrees(project).remove(spec, worktrees(project).removal_loss(spec, "main").tip)
     assert not kept.exists()
     assert (lost / "staged.txt").exists()
     assert git(found, "show", ":staged.txt") == "staged\n"
@@ -182,16 +182,16 @@ def test_what_only_the_last_checkpoint_has_counts_if_the_worktree_is_gone(
     for name in ("mine.txt", "theirs.txt"):
         (spec.path / name).write_text("result\n")
     saved, made = checkpointed(spec), worktrees(project)
-    assert made.loss(saved, "main").changed == ("mine.txt", "theirs.txt")
+    assert made.removal_loss(saved, "main").changed == ("mine.txt", "theirs.txt")
     away(spec)
-    assert made.loss(saved, "main").saved == ("mine.txt", "theirs.txt")
+    assert made.removal_loss(saved, "main").saved == ("mine.txt", "theirs.txt")
     (project / "theirs.txt").write_text("result\n")
     git(project, "add", "theirs.txt")
     git(project, "commit", "-qm", "Half of it")
-    assert made.loss(saved, "main").saved == ("mine.txt",)
+    assert made.removal_loss(saved, "main").saved == ("mine.txt",)
     commit = git(project, "rev-parse", "HEAD").strip()
-    assert made.loss(saved, None, delivered=commit).saved == ("mine.txt",)
-    made.take_away(saved, spec.commit)
+    assert made.removal_loss(saved, None, delivered=commit).saved == ("mine.txt",)
+    made.remove(saved, spec.commit)
     assert not made.list_kept(saved)
 
 
@@ -201,8 +201,8 @@ def test_a_removal_that_was_killed_is_not_kept_from_its_end(
     stage(spec.path)
     spec = checkpointed(spec)
     spec.path.rename(spec.path.with_name(f".agentmux-removing-{spec.session}"))
-    assert not worktrees(project).loss(spec, "main")
-    worktrees(project).take_away(spec, spec.commit)
+    assert not worktrees(project).removal_loss(spec, "main")
+    worktrees(project).remove(spec, spec.commit)
     assert not worktrees(project).list_kept(spec)
 
 

@@ -47,7 +47,7 @@ def taken(top: Path, home: Path, **more: Any) -> SavedTree:
 
 def inside(top: Path, home: Path, *argv: str) -> str:
     """Run git where it sees the session's objects, too."""
-    environ = {**os.environ, **session_objects.reading(home)}
+    environ = {**os.environ, **session_objects.variables_to_read(home)}
     done = subprocess.run(
         ["git", *argv], cwd=top, env=environ, capture_output=True, text=True, check=False
     )

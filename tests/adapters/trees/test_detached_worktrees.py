@@ -40,7 +40,7 @@ def test_it_is_made_once_and_taken_back_without_a_trace(project: Path) -> None:
         assert made.obstacle(spec, again=again) is None
         assert made.make(spec, again=again) == ()
         check(project, spec)
-    made.take_back(spec)
+    made.undo_make(spec)
     assert everything(project) == before
     assert not spec.path.exists()
 
@@ -53,7 +53,7 @@ def test_killed_around_the_command_of_git(project: Path, *, after: bool) -> None
         LinkedWorktrees(KilledGit(project, 1, after=after)).make(spec, again=False)
     worktrees(project).make(spec, again=False)
     check(project, spec)
-    worktrees(project).take_away(spec, None)
+    worktrees(project).remove(spec, None)
     assert everything(project) == before
     assert not spec.path.parent.exists()
 
@@ -61,16 +61,16 @@ def test_killed_around_the_command_of_git(project: Path, *, after: bool) -> None
 def test_what_its_removal_would_lose(project: Path) -> None:
     made, spec = worktrees(project), detached(project)
     made.make(spec, again=False)
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
     (spec.path / "new.txt").write_text("new\n")
-    assert made.loss(spec, "main").changed == ("new.txt",)
+    assert made.removal_loss(spec, "main").changed == ("new.txt",)
     git(spec.path, "add", "new.txt")
     git(spec.path, "commit", "-qm", "On no branch")
-    found = made.loss(spec, "main")
-    assert [each.partition(" ")[2] for each in found.loose] == ["On no branch"]
+    found = made.removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == ["On no branch"]
     assert (found.changed, found.tip) == ((), None)
     git(spec.path, "switch", "-q", "--create", "kept")
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
 
 
 def test_a_session_may_have_two_worktrees(project: Path) -> None:
@@ -81,6 +81,6 @@ def test_a_session_may_have_two_worktrees(project: Path) -> None:
     made.make(base, again=False)
     assert made.is_made(own)
     assert made.is_made(base)
-    made.take_away(base, None)
+    made.remove(base, None)
     assert everything(project) == before
     assert made.is_made(own)

@@ -437,7 +437,7 @@ def foreseen(
     before, there = everything(project), git(place, "status", "--porcelain")
     try:
         session = "00000000-0000-4000-8000-000000000000"
-        merges(project).foresee("main", place, home, session, leave_out=leave_out)
+        merges(project).check_mergeable("main", place, home, session, leave_out=leave_out)
     except GitError as error:
         return error
     finally:
@@ -672,6 +672,6 @@ def test_only_what_was_put_aside_on_the_base_is_named(project: Path) -> None:
     leave_main(project)
     put_aside("# Elsewhere\n")
     git(project, "checkout", "-q", "main")
-    back, look = merges(project).ways_to_put_back("main")
+    back, look = merges(project).stash_hints("main")
     assert back.endswith(f"git -C {project} stash pop --index stash@{{1}}")
     assert look.endswith("stash@{1}")

@@ -124,9 +124,9 @@ def test_nothing_of_the_users_changes_but_for_the_branch(project: Path) -> None:
     commit(spec.path, "new.txt")
     new = merged(project, spec, "release")
     GitCheckpoints(GitProgram(spec.path, os.environ), spec.home, SESSION).forget()
-    loss = worktrees(project).loss(spec, "release")
+    loss = worktrees(project).removal_loss(spec, "release")
     assert not loss
-    worktrees(project).take_away(spec, loss.tip)
+    worktrees(project).remove(spec, loss.tip)
 
     moved = {".git/refs/heads/release", ".git/logs/refs/heads/release"}
     ours = {".git/agentmux-merge.lock"}
@@ -154,7 +154,7 @@ def test_names_that_differ_in_case_only(project: Path) -> None:
     assert [(spec.path / each).read_text() for each in ("name", "Name", "NAME")] == [
         "small\n", "BIG\n", "new\n",
     ]  # fmt: skip
-    worktrees(project).take_away(spec, spec.commit)
+    worktrees(project).remove(spec, spec.commit)
     assert git(project, "config", "branch.agentmux/X.agentmux-session").strip() == "another"
     assert git(project, "branch", "--list", "agentmux/*").split() == ["agentmux/X"]
 
@@ -233,8 +233,8 @@ def test_submodules_from_worktree_to_merge(project: Path) -> None:
     assert (project / "new.txt").exists()
     assert (project / "lib" / "README.md").read_text() == "# A project\n"
     assert git(project, "status", "--porcelain") == " M lib\n"
-    assert not worktrees(project).loss(spec, "main")
-    worktrees(project).take_away(spec, result)
+    assert not worktrees(project).removal_loss(spec, "main")
+    worktrees(project).remove(spec, result)
     assert not spec.path.exists()
     assert git(project / "lib", "status", "--porcelain") == ""
 
@@ -255,11 +255,11 @@ def test_a_submodule_that_git_is_told_to_ignore_is_shown_delivered_and_not_lost(
     assert there.stat(ChangeRange(since="HEAD"))[0].startswith(" lib | ")
     result = there.commit("Add", ("lib",), trailer=TRAILER)
     assert there.committed_since(spec.commit) == ("lib",)
-    assert len(worktrees(project).loss(spec, "main").commits) == 1
+    assert len(worktrees(project).removal_loss(spec, "main").commits) == 1
     merged(project, spec, "main")
     assert made in git(project, "ls-tree", "main", "lib")
     assert git(project, "rev-parse", "main").strip() == result
-    assert not worktrees(project).loss(spec, "main")
+    assert not worktrees(project).removal_loss(spec, "main")
 
 
 @pytest.mark.parametrize("work", ["changed", "new", "committed", "stashed"])
@@ -267,7 +267,7 @@ def test_work_in_a_submodule_is_not_lost(project: Path, work: str) -> None:
     with_submodule(project)
     spec = begun(project)
     git(spec.path, *ALLOWED, "submodule", "--quiet", "update", "--init")
-    assert not worktrees(project).loss(spec, "main")
+    assert not worktrees(project).removal_loss(spec, "main")
     lib = spec.path / "lib"
     (lib / ("new.txt" if work == "new" else "README.md")).write_text("mine\n")
     identity = ("-c", "user.name=x", "-c", "user.email=x@x")
@@ -277,13 +277,13 @@ def test_work_in_a_submodule_is_not_lost(project: Path, work: str) -> None:
         git(lib, "checkout", "-q", "--detach", "HEAD^")
     if work == "stashed":
         git(lib, *identity, "stash", "-q")
-    assert worktrees(project).loss(spec, "main").changed == ("lib/",)
+    assert worktrees(project).removal_loss(spec, "main").changed == ("lib/",)
 
 
 def test_a_repository_inside_the_worktree_is_not_lost(project: Path) -> None:
     spec = begun(project)
     make_project(spec.path / "nested")
-    assert worktrees(project).loss(spec, "main").changed == ("nested/",)
+    assert worktrees(project).removal_loss(spec, "main").changed == ("nested/",)
 
 
 def test_a_project_that_is_a_submodule(project: Path, tmp_path: Path) -> None:
@@ -291,9 +291,9 @@ def test_a_project_that_is_a_submodule(project: Path, tmp_path: Path) -> None:
     lib = project / "lib"
     for name in ("user.name", "user.email"):
         git(lib, "config", name, "x@example.com")
-    room = worktrees(lib).room(None)
+    room = worktrees(lib).root_facts(None)
     assert (room.root, room.inside) == (project / "lib-worktrees", project)
-    room = worktrees(lib).room(str(tmp_path / "elsewhere"))
+    room = worktrees(lib).root_facts(str(tmp_path / "elsewhere"))
     assert (room.root, room.inside) == (tmp_path / "elsewhere", None)
 
     branch = git(lib, "symbolic-ref", "--short", "HEAD").strip()
@@ -306,7 +306,7 @@ def test_a_project_that_is_a_submodule(project: Path, tmp_path: Path) -> None:
     assert (lib / "new.txt").exists()
     assert git(project, "status", "--porcelain") == " M lib\n"
     git(lib, "reset", "-q", "--hard", "HEAD^")
-    worktrees(lib).take_away(spec, git(lib, "rev-parse", spec.branch).strip())
+    worktrees(lib).remove(spec, git(lib, "rev-parse", spec.branch).strip())
     assert git(lib, "for-each-ref") == before
 
 
@@ -314,7 +314,7 @@ def test_a_git_directory_that_is_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "gits").mkdir()
     project = make_project(tmp_path / "project")
     git(project, "init", "-q", "--separate-git-dir", str(tmp_path / "gits" / "a.git"))
-    assert worktrees(project).room(None).root == tmp_path / "project-worktrees"
+    assert worktrees(project).root_facts(None).root == tmp_path / "project-worktrees"
     spec = begun(project)
     commit(spec.path, "new.txt")
     merged(project, spec, "main")
@@ -330,14 +330,14 @@ def test_a_project_in_a_linked_worktree_of_the_user(project: Path, tmp_path: Pat
     base = worktrees(mine).base(None)
     assert base is not None
     assert base.branch == "topic"
-    assert worktrees(mine).room(None).root == tmp_path / "project-worktrees"
+    assert worktrees(mine).root_facts(None).root == tmp_path / "project-worktrees"
     before = everything(project)
     spec = begun(mine)
     commit(spec.path, "new.txt")
     new = merged(mine, spec, "topic")
     assert (mine / "new.txt").exists()
     assert not (project / "new.txt").exists()
-    worktrees(mine).take_away(spec, new)
+    worktrees(mine).remove(spec, new)
     git(mine, "reset", "-q", "--hard", "HEAD^")
     assert everything(project) == before
 
@@ -352,7 +352,7 @@ def test_a_bare_repository_merges_and_forgets(project: Path, tmp_path: Path, lay
     git(bare, "branch", "release")
     git(bare, "worktree", "add", "-q", str(main), "main")
     before = git(bare, "for-each-ref")
-    room = worktrees(main).room(None)
+    room = worktrees(main).root_facts(None)
     assert room.inside is None
     assert room.is_writable
     assert (
@@ -369,7 +369,7 @@ def test_a_bare_repository_merges_and_forgets(project: Path, tmp_path: Path, lay
     for base in ("release", "main"):
         assert merged(main, spec, base) == new
     assert (main / "new.txt").exists()
-    worktrees(main).take_away(spec, new)
+    worktrees(main).remove(spec, new)
     for base in ("release", "main"):
         git(bare, "update-ref", f"refs/heads/{base}", f"{new}^")
     assert git(bare, "for-each-ref") == before
@@ -383,8 +383,8 @@ def test_a_detached_head_and_an_unborn_one(project: Path) -> None:
     assert (base.commit, base.branch) == (head, None)
     spec = begun(project)
     assert (spec.path / "one").exists()
-    loss = worktrees(project).loss(spec, None)
-    worktrees(project).take_away(spec, loss.tip)
+    loss = worktrees(project).removal_loss(spec, None)
+    worktrees(project).remove(spec, loss.tip)
     git(project, "checkout", "-q", "--orphan", "empty")
     assert worktrees(project).base(None) is None
     assert worktrees(project).base("main") is not None
@@ -444,7 +444,7 @@ def test_a_hook_that_hangs_while_a_worktree_is_made(project: Path, name: str) ->
     made.unlink()
     worktrees(project).make(spec, again=False)
     assert worktrees(project).is_made(spec)
-    worktrees(project).take_back(spec)
+    worktrees(project).undo_make(spec)
     assert everything(project) == before
 
 
@@ -490,7 +490,7 @@ def test_a_hook_that_refuses_a_branch(project: Path) -> None:
     made = refuse(project, f"refs/heads/{spec.branch}", "")
     with pytest.raises(GitRefusedError, match=r"could not create branch `agentmux/x`: .*not here"):
         worktrees(project).make(spec, again=False)
-    worktrees(project).take_back(spec)
+    worktrees(project).undo_make(spec)
     assert everything(project) == before
 
     made.unlink()
@@ -505,9 +505,9 @@ def test_a_hook_that_refuses_a_branch(project: Path) -> None:
 
     made = refuse(project, f"refs/heads/{spec.branch}", "0000")
     with pytest.raises(GitRefusedError, match=r"delete branch `agentmux/x`: (.|\n)*not here"):
-        worktrees(project).take_away(spec, result)
+        worktrees(project).remove(spec, result)
     made.unlink()
-    worktrees(project).take_away(spec, result)
+    worktrees(project).remove(spec, result)
     assert "agentmux" not in git(project, "for-each-ref") + git(project, "config", "--list")
 
 
@@ -548,7 +548,7 @@ def test_commits_and_merges_are_signed_with_a_key_of_ssh(project: Path, tmp_path
     spec = begun(project)
     result = commit(spec.path, "new.txt")
     add(project, mine="mine\n")
-    assert not worktrees(project).loss(spec, "main").changed
+    assert not worktrees(project).removal_loss(spec, "main").changed
     saved_one = taken(spec.path, spec.home)
     new = merged(project, spec, "main")
     for each in (result, new):
@@ -588,7 +588,7 @@ def test_an_older_git_does_all_but_merge(
     base = worktrees(project).base(None)
     assert base is not None
     assert base.has_submodules
-    assert worktrees(project).room(None).version == (2, 37)
+    assert worktrees(project).root_facts(None).version == (2, 37)
 
     spec = begun(project)
     (spec.path / "one").write_text("1\n")
@@ -606,7 +606,7 @@ def test_an_older_git_does_all_but_merge(
     ConfiguredRemotes(GitProgram(spec.path, os.environ)).push(
         str(tmp_path / "there.git"), spec.branch, result
     )
-    loss = worktrees(project).loss(spec, "main")
+    loss = worktrees(project).removal_loss(spec, "main")
     assert len(loss.commits) == 1
-    worktrees(project).take_away(spec, loss.tip)
+    worktrees(project).remove(spec, loss.tip)
     assert "agentmux" not in git(project, "for-each-ref")

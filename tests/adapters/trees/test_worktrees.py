@@ -94,7 +94,7 @@ def test_a_worktree_is_made_once_and_taken_back_without_a_trace(project: Path) -
     git(project, "worktree", "unlock", str(spec.path))
     made.make(spec, again=True)
     check(project, spec)
-    made.take_back(spec)
+    made.undo_make(spec)
     assert everything(project) == before
     assert not spec.path.exists()
 
@@ -131,7 +131,7 @@ def test_killed_around_a_command_of_git(project: Path, at: int, *, after: bool) 
     assert not worktrees(project).is_made(spec)
     worktrees(project).make(spec, again=False)
     check(project, spec)
-    worktrees(project).take_back(spec)
+    worktrees(project).undo_make(spec)
     assert everything(project) == before
 
 
@@ -168,7 +168,7 @@ def test_killed_before_any_change_of_the_disk(
             break
         worktrees(project).make(spec, again=False)
         check(project, spec)
-        worktrees(project).take_back(spec)
+        worktrees(project).undo_make(spec)
         assert "agentmux" not in git(project, "for-each-ref")
     assert count > 3
 
@@ -241,7 +241,7 @@ def test_what_belongs_to_somebody_else_is_never_touched(project: Path) -> None:
     git(project, "config", f"branch.{spec.branch}.agentmux-session", "another")
     with pytest.raises(WorktreeTakenError, match="not this session's"):
         worktrees(project).make(spec, again=False)
-    worktrees(project).take_back(spec)
+    worktrees(project).undo_make(spec)
     assert git(project, "rev-parse", spec.branch).strip() == spec.commit
 
 
@@ -373,19 +373,19 @@ def test_a_worktree_that_was_moved_along_is_not_removed_before_git_can_tell_what
     now = found(project, moved(old, new, spec))
     tip = git(project, "rev-parse", spec.branch).strip()
     with pytest.raises(BlockedError, match="is not linked to it yet"):
-        worktrees(project).take_away(now, tip)
+        worktrees(project).remove(now, tip)
     with pytest.raises(BlockedError, match="is not linked to it yet") as caught:
-        worktrees(project).loss(now, "main")
+        worktrees(project).removal_loss(now, "main")
     assert (now.path / "new.txt").exists()
     (hint,) = caught.value.hints
     subprocess.run(
         hint.removeprefix("link it: "), shell=True, check=True, cwd=project, capture_output=True
     )
     assert found(project, moved(old, new, spec)).path == now.path
-    loss = worktrees(project).loss(now, "main")
+    loss = worktrees(project).removal_loss(now, "main")
     assert loss.changed == ("new.txt", "staged.txt")
     assert len(loss.commits) == 1
-    worktrees(project).take_away(now, tip)
+    worktrees(project).remove(now, tip)
     assert not now.path.exists()
 
 
@@ -403,8 +403,8 @@ def test_a_copy_of_a_repository_never_takes_the_worktree_of_the_original(tmp_pat
         worktrees(copy).make(known, again=True)
     assert caught.value.hints == (f"go on with that one: agentmux resume {spec.home}",)
     # To remove the copy takes nothing of the original.
-    assert worktrees(copy).loss(known, "main").changed == ()
-    worktrees(copy).take_away(known, None)
+    assert worktrees(copy).removal_loss(known, "main").changed == ()
+    worktrees(copy).remove(known, None)
     assert worktrees(project).is_made(spec)
     check_edits(spec.path)
 
@@ -507,19 +507,19 @@ def test_a_subdirectory_project_and_a_base_without_it(project: Path) -> None:
 
 def test_what_is_known_before_one_is_made(project: Path, tmp_path: Path) -> None:
     made = worktrees(project)
-    room = made.room(None)
+    room = made.root_facts(None)
     assert room.root == tmp_path / "project-worktrees"
     assert (room.inside, room.is_writable, room.names) == (None, True, frozenset())
     assert room.branches == {"main"}
     assert room.version >= (2, 20)
     made.make(spec_of(project), again=False)
-    assert made.room(None).names == {"x"}
-    assert "agentmux/x" in made.room(None).branches
+    assert made.root_facts(None).names == {"x"}
+    assert "agentmux/x" in made.root_facts(None).branches
     shutil.rmtree(tmp_path / "project-worktrees")
-    assert made.room(None).names == {"x"}  # registered still
-    assert made.room("inside").inside == project
-    assert made.room("../elsewhere").root == tmp_path / "elsewhere"
-    assert made.room(str(tmp_path / "a")).root == tmp_path / "a"
+    assert made.root_facts(None).names == {"x"}  # registered still
+    assert made.root_facts("inside").inside == project
+    assert made.root_facts("../elsewhere").root == tmp_path / "elsewhere"
+    assert made.root_facts(str(tmp_path / "a")).root == tmp_path / "a"
 
 
 def test_the_base(project: Path) -> None:
@@ -554,11 +554,11 @@ def test_a_bare_repository_with_worktrees(tmp_path: Path, project: Path) -> None
     git(tmp_path, "clone", "-q", "--bare", str(project), str(bare))
     git(bare, "worktree", "add", "-q", str(main), "main")
     made = worktrees(main)
-    assert made.room(None).root == tmp_path / "repo-worktrees"
+    assert made.root_facts(None).root == tmp_path / "repo-worktrees"
     spec = replace(spec_of(main), path=tmp_path / "repo-worktrees" / "x")
     made.make(spec, again=False)
     assert made.is_made(spec)
-    made.take_back(spec)
+    made.undo_make(spec)
     assert "agentmux" not in git(bare, "for-each-ref")
 
 
@@ -568,14 +568,14 @@ def test_a_bare_repository_with_worktrees(tmp_path: Path, project: Path) -> None
 def test_what_a_removal_would_lose(project: Path) -> None:
     made, spec = worktrees(project), spec_of(project)
     made.make(spec, again=False)
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
     (spec.path / "new.txt").write_text("new\n")
     (spec.path / ".agentmux").mkdir()
     (spec.path / ".agentmux" / "x").write_text("not the result's")
-    assert made.loss(spec, "main").changed == ("new.txt",)
+    assert made.removal_loss(spec, "main").changed == ("new.txt",)
     git(spec.path, "add", "new.txt")
     git(spec.path, "commit", "-qm", "New")
-    found = made.loss(spec, "main")
+    found = made.removal_loss(spec, "main")
     assert found.changed == ()
     assert [each.partition(" ")[2] for each in found.commits] == ["New"]
     assert not found.is_beside
@@ -584,22 +584,22 @@ def test_what_a_removal_would_lose(project: Path) -> None:
 
     git(spec.path, "checkout", "-q", "--detach")
     git(spec.path, "commit", "-q", "--allow-empty", "-m", "On no branch")
-    found = made.loss(spec, "main")
+    found = made.removal_loss(spec, "main")
     assert [each.partition(" ")[2] for each in found.commits] == ["New"]
-    assert [each.partition(" ")[2] for each in found.loose] == ["On no branch"]
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == ["On no branch"]
     assert found.is_beside
     git(spec.path, "checkout", "-q", spec.branch)
 
     git(project, "tag", "kept", spec.branch)
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
     git(project, "tag", "-d", "kept")
     git(project, "merge", "-q", "--squash", spec.branch)
     git(project, "commit", "-qm", "Squashed")
-    assert not made.loss(spec, "main")
-    assert made.loss(spec, None)  # nobody knows where to look
+    assert not made.removal_loss(spec, "main")
+    assert made.removal_loss(spec, None)  # nobody knows where to look
     git(project, "reset", "-q", "--hard", "HEAD~1")
     git(project, "merge", "-q", "--no-ff", spec.branch)
-    assert not made.loss(spec, None)
+    assert not made.removal_loss(spec, None)
 
 
 @pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])
@@ -607,11 +607,15 @@ def test_a_change_that_git_was_told_not_to_look_at_counts(project: Path, mark: s
     made, spec = worktrees(project), spec_of(project)
     made.make(spec, again=False)
     git(spec.path, "update-index", f"--{mark}", "README.md")
-    assert made.loss(spec, "main").changed == ()
+    assert made.removal_loss(spec, "main").changed == ()
     (spec.path / "README.md").write_text("only here\n")
-    assert made.loss(spec, "main").changed == made.loss(spec, "main").hidden == ("README.md",)
+    assert (
+        made.removal_loss(spec, "main").changed
+        == made.removal_loss(spec, "main").hidden
+        == ("README.md",)
+    )
     (spec.path / "README.md").unlink()  # as in a sparse checkout
-    assert made.loss(spec, "main").changed == ()
+    assert made.removal_loss(spec, "main").changed == ()
 
 
 @pytest.mark.parametrize("ref", ["refs/worktree/mine", "refs/bisect/bad"])
@@ -622,7 +626,7 @@ def test_a_commit_that_only_a_ref_of_the_worktree_has_counts(
     made, spec = worktrees(project), spec_of(project)
     made.make(spec, again=False)
     git(spec.path, "update-ref", ref, "HEAD")
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
     (spec.path / "new.txt").write_text("new\n")
     git(spec.path, "add", "new.txt")
     git(spec.path, "commit", "-qm", "Mine")
@@ -631,11 +635,11 @@ def test_a_commit_that_only_a_ref_of_the_worktree_has_counts(
     git(spec.path, "reset", "-q", "--hard", "HEAD~1")
     if moved:
         spec.path.rename(project.parent / "elsewhere")
-    found = made.loss(spec, "main")
-    assert [each.partition(" ")[2] for each in found.loose] == ["Mine"]
-    assert found.behind == (mine,)
+    found = made.removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == ["Mine"]
+    assert found.tips_off_branch == (mine,)
     git(project, "branch", "kept", mine)
-    assert not made.loss(spec, "main")
+    assert not made.removal_loss(spec, "main")
 
 
 def test_a_rebase_that_waits_for_its_user_counts(project: Path) -> None:
@@ -647,7 +651,7 @@ def test_a_rebase_that_waits_for_its_user_counts(project: Path) -> None:
     (spec.path / "README.md").write_text("only here\n")
     editor = ("-c", "sequence.editor=sed -i s/pick/edit/")
     git(spec.path, *editor, "rebase", "-q", "-i", "--autostash", "--keep-empty", "HEAD~1")
-    found = made.loss(spec, "main")
+    found = made.removal_loss(spec, "main")
     assert (found.changed, found.commits) == ((), ())
     assert found.operation == "rebase"
     assert found
@@ -669,7 +673,7 @@ def test_a_repository_that_git_does_not_tell_of_counts_if_it_has_work(project: P
     (vendor / "gone").mkdir()
     (vendor / "gone" / ".git").write_text("gitdir: /nowhere\n")
     git(project, "init", "-q", str(vendor / "empty"))
-    assert made.loss(spec, "main").changed == ()
+    assert made.removal_loss(spec, "main").changed == ()
 
     (vendor / "deep" / "edited" / "README.md").write_text("edited\n")
     git(vendor / "deep" / "ahead", *me, "commit", "-q", "--allow-empty", "-m", "Ahead")
@@ -679,7 +683,7 @@ def test_a_repository_that_git_does_not_tell_of_counts_if_it_has_work(project: P
     git(vendor / "own", "tag", "all-of-it")
     git(project, "init", "-q", "--bare", str(spec.path / "more.git"))
     git(vendor / "own", "push", "-q", str(spec.path / "more.git"), "main")
-    assert made.loss(spec, "main").changed == (
+    assert made.removal_loss(spec, "main").changed == (
         "more.git/", "vendor/deep/ahead/", "vendor/deep/edited/", "vendor/deep/stashed/",
         "vendor/own/",
     )  # fmt: skip
@@ -694,7 +698,7 @@ def test_a_repository_that_git_does_not_tell_of_counts_if_it_has_work(project: P
     git(spec.path / "sub", "init", "-q")
     git(spec.path / "sub", "add", "-A")
     git(spec.path / "sub", *me, "commit", "-qm", "Of the inner one")
-    assert made.loss(spec, "main").changed == ("sub/",)
+    assert made.removal_loss(spec, "main").changed == ("sub/",)
 
 
 @pytest.mark.long
@@ -708,10 +712,10 @@ def test_a_removal_that_is_killed_is_completed(
         before = everything(project)
         worktrees(project).make(spec, again=False)
         (spec.path / "ignored.txt").write_text("x\n")
-        remove = partial(worktrees(project).take_away, spec, spec.commit)
+        remove = partial(worktrees(project).remove, spec, spec.commit)
         if not was_killed(remove, count, tmp_path, monkeypatch):
             break
-        worktrees(project).take_away(spec, spec.commit)
+        worktrees(project).remove(spec, spec.commit)
         assert everything(project) == before
         assert not spec.path.parent.exists()
     assert count > 10
@@ -724,8 +728,8 @@ def test_a_removal_killed_around_a_command_of_git(project: Path, at: int, *, aft
     before = everything(project)
     worktrees(project).make(spec, again=False)
     with pytest.raises(Killed):
-        LinkedWorktrees(KilledGit(project, at, after=after)).take_away(spec, spec.commit)
-    worktrees(project).take_away(spec, spec.commit)
+        LinkedWorktrees(KilledGit(project, at, after=after)).remove(spec, spec.commit)
+    worktrees(project).remove(spec, spec.commit)
     assert everything(project) == before
 
 
@@ -734,7 +738,7 @@ def test_the_worktree_of_another_clone_stays(project: Path, tmp_path: Path) -> N
     worktrees(project).make(spec, again=False)
     clone = tmp_path / "clone"
     git(project, "clone", "-q", str(project), str(clone))
-    worktrees(clone).take_away(replace(spec, home=clone), spec.commit)
+    worktrees(clone).remove(replace(spec, home=clone), spec.commit)
     assert (spec.path / ".git").exists()
 
 
@@ -742,11 +746,11 @@ def test_a_branch_that_moved_or_is_checked_out_stays(project: Path) -> None:
     spec = spec_of(project)
     worktrees(project).make(spec, again=False)
     git(spec.path, "commit", "-q", "--allow-empty", "-m", "More")
-    worktrees(project).take_away(spec, spec.commit)
+    worktrees(project).remove(spec, spec.commit)
     assert not spec.path.exists()
     git(project, "checkout", "-q", spec.branch)
     tip = git(project, "rev-parse", "HEAD").strip()
-    worktrees(project).take_away(spec, tip)
+    worktrees(project).remove(spec, tip)
     assert git(project, "rev-parse", spec.branch).strip() == tip
     assert "agentmux-session" not in git(project, "config", "--local", "--list")
 
@@ -788,7 +792,7 @@ def test_ignored_files_are_copied_where_no_commit_can_take_them(
     shutil.rmtree(spec.path)
     worktrees(project).make(spec, again=True)
     assert (spec.path / ".env").exists()
-    assert not worktrees(project).loss(spec, "main")
+    assert not worktrees(project).removal_loss(spec, "main")
 
 
 def test_a_copy_that_is_killed_leaves_no_part_of_a_file(
@@ -860,7 +864,7 @@ def test_a_worktree_that_was_moved_is_not_taken_away(project: Path, tmp_path: Pa
     git(project, "worktree", "move", "-f", "-f", str(spec.path), str(there))
     (there / "new.txt").write_text("new\n")
     with pytest.raises(WorktreeTakenError, match="was moved to"):
-        worktrees(project).take_away(spec, spec.commit)
+        worktrees(project).remove(spec, spec.commit)
     assert git(there, "status", "--porcelain") == "?? new.txt\n"
     assert git(there, "symbolic-ref", "--short", "HEAD").strip() == spec.branch
 
@@ -912,7 +916,7 @@ def test_a_branch_that_was_there_before_is_neither_made_nor_deleted(project: Pat
     worktrees(project).make(spec, again=False)
     check(project, spec)
     assert worktrees(project).checkout_of("fix") == spec.path
-    worktrees(project).take_away(spec, spec.commit)
+    worktrees(project).remove(spec, spec.commit)
     assert git(project, "rev-parse", "fix").strip() == spec.commit
     assert git(project, "config", "--get-regexp", "^branch.fix") == "branch.fix.remote origin\n"
     git(project, "branch", "-D", "fix")

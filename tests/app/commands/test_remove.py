@@ -114,10 +114,10 @@ def test_refused_while_an_orchestrator_holds_it(site: Site, entry: SessionEntry)
 def test_a_removal_that_was_interrupted_is_no_session_and_is_finished(
     site: Site, entry: SessionEntry
 ) -> None:
-    site.folders.bury(entry.path)  # as if the power was lost then
+    site.folders.hide_for_removal(entry.path)  # as if the power was lost then
     assert list_sessions(site) == ()
     OnDisk(entry.path)  # a second one with the same name, also interrupted
-    site.folders.bury(entry.path)
+    site.folders.hide_for_removal(entry.path)
     assert len(site.folders.leftovers(sessions_dir(site.project))) == 2
     finish_removals(site)
     assert list(site.project.iterdir()) == []

@@ -10,7 +10,7 @@ import pytest
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.commands.resume.live_seat import only_seat
 from agentmux.app.commands.resume.restart import restart
-from agentmux.app.commands.talk.seat_input import give, require_message, wait_ended
+from agentmux.app.commands.talk.seat_input import record_input, require_message, wait_ended
 from agentmux.app.session.search.lookup import entry_at, sessions_dir
 from agentmux.core.journal.events import AgentExited, Fact, InputEnded, InputStarted, SeatTold
 from agentmux.core.names.phase import Phase
@@ -31,7 +31,7 @@ def stage(tmp_path: Path) -> Stage:
 
 def told(stage: Stage, seat: str = "coder-1", *, runs: bool = True) -> None:
     world = stage.world()
-    give(world, entry_at(world, stage.path), seat, TOLD, poke=lambda: runs)
+    record_input(world, entry_at(world, stage.path), seat, TOLD, poke=lambda: runs)
 
 
 def inputs(stage: Stage) -> tuple[Fact, ...]:
@@ -95,7 +95,7 @@ def test_at_a_decision_there_is_no_seat_and_the_hints_say_what_to_type(tmp_path:
     with pytest.raises(
         NotFoundError, match=r"no seat `coder-1` now: none runs, .* your decision"
     ) as error:
-        give(world, entry_at(world, path), "coder-1", TOLD, poke=lambda: True)
+        record_input(world, entry_at(world, path), "coder-1", TOLD, poke=lambda: True)
     with pytest.raises(NotFoundError, match=r"no seat `coder-1` now: none runs, .* your decision"):
         restart(world, world.files(path), "coder-1", fresh=None, poke=lambda: True)
     assert error.value.hints[0] == f"agentmux approve {path.name}"
@@ -112,7 +112,7 @@ def test_a_seat_without_a_running_agent_is_told_nothing(stage: Stage) -> None:
 def test_the_command_learns_what_became_of_it(stage: Stage) -> None:
     world, clock = stage.world(), count()
     entry = entry_at(world, stage.path)
-    given = give(world, entry, "coder-1", TOLD, poke=lambda: True)
+    given = record_input(world, entry, "coder-1", TOLD, poke=lambda: True)
 
     def wait(timeout_s: float = 0) -> InputEnded:
         monotonic = lambda: float(next(clock))  # noqa: E731

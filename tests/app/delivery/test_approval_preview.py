@@ -16,7 +16,7 @@ from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
-from agentmux.core.checks.report import NOTHING
+from agentmux.core.checks.report import NOTHING_VERIFIED
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import MissingError
@@ -69,7 +69,7 @@ def merges_to(project: Path, state: SessionState) -> str:
     where = destination(here, files, state, found, "merge")
     asked = approval_question(here, files, state)
     assert where in asked.lines
-    assert asked.does == f"commit 1 file: one.txt; {where}"
+    assert asked.effect == f"commit 1 file: one.txt; {where}"
     assert asked.approval.then == "merge"
     return where
 
@@ -151,7 +151,7 @@ def test_what_is_counted_is_what_would_be_committed(project: Path, state: Sessio
         files = here.files(home)
         asked = approval_question(here, files, state, "")
         (counted,) = (each for each in asked.lines if "to be" in each or "the result is" in each)
-        return counted, asked.does
+        return counted, asked.effect
 
     assert said() == (
         "to be committed: 1 file, with the message “Add it”",
@@ -188,8 +188,8 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
         assert changes is not None
         asked = approval_question(here, files, state, way)
         nothing, *lines = asked.lines
-        assert nothing == NOTHING
-        return lines, asked.does, changes.note
+        assert nothing == NOTHING_VERIFIED
+        return lines, asked.effect, changes.note
 
     asks = "approve; "
     (place / "one.txt").unlink()

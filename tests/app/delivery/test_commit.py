@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.git.repository import Git
 from agentmux.app.delivery.approval.deliverable import deliverable
-from agentmux.app.delivery.steps.commit import commit, find_head_error, reason
+from agentmux.app.delivery.steps.commit import commit, describe_failure, find_head_error
 from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
@@ -201,7 +201,9 @@ def test_without_git_the_reason_is_told(
     bare = replace(world, repository=Git(project, {"PATH": str(tmp_path)}))
     with pytest.raises(MissingError) as caught:
         commit(bare, state, APPROVAL)
-    assert reason(caught.value) == "git is not installed; install git, then run this again"
+    assert (
+        describe_failure(caught.value) == "git is not installed; install git, then run this again"
+    )
 
 
 def test_a_commit_that_was_not_made_keeps_its_own_reason(

@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.adapters.forge import command_line
 from agentmux.app.delivery.steps.request import RequestStep
-from agentmux.app.delivery.steps.ways import goes, way_of
+from agentmux.app.delivery.steps.ways import describe_way, way_of
 from agentmux.app.delivery.steps.work import StepWork
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import (
@@ -95,7 +95,7 @@ class Scene:
     def taken(self, **more: Any) -> dict[str, str]:
         work = self.work(**more)
         record = STEP.prepare(work)
-        return {**record, **STEP.take(work, record)}
+        return {**record, **STEP.perform(work, record)}
 
 
 @pytest.fixture
@@ -121,8 +121,8 @@ def test_a_request_is_opened_as_a_draft_with_summary_plan_and_verdicts(scene: Sc
 def test_a_request_is_opened_once(scene: Scene) -> None:
     work = scene.work()
     record = STEP.prepare(work)
-    first = STEP.take(work, record)
-    again = STEP.take(work, record)  # as after a kill between opening and recording
+    first = STEP.perform(work, record)
+    again = STEP.perform(work, record)  # as after a kill between opening and recording
     assert len(scene.forge.requests) == 1
     assert {**again, "adopted": "no"} == first
     assert STEP.describe_result(again).startswith("updated pull request #100")
@@ -240,7 +240,7 @@ def test_a_setting_opens_requests_that_are_ready(scene: Scene) -> None:
 def test_what_is_missing_is_said_before_the_approval(scene: Scene) -> None:
     work = scene.work()
     assert way_of(work.world, work.state, PR) == PR
-    said = goes(work.world, work.state, PR)
+    said = describe_way(work.world, work.state, PR)
     assert said == (
         "then pushed to origin, branch agentmux/x; a draft pull request asks to merge it into main"
         " of o/r on github.com"
@@ -250,6 +250,6 @@ def test_what_is_missing_is_said_before_the_approval(scene: Scene) -> None:
         way_of(work.world, work.state, PR)
     request = Request(url="https://github.com/o/r/pull/7", number=7)
     continued = scene.work(request=request)
-    assert goes(continued.world, continued.state, PR).endswith(
+    assert describe_way(continued.world, continued.state, PR).endswith(
         "; https://github.com/o/r/pull/7 is updated"
     )

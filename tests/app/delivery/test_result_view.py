@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.session.search.lookup import sessions_dir
-from agentmux.core.checks.report import NOTHING
+from agentmux.core.checks.report import NOTHING_VERIFIED
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
@@ -43,7 +43,7 @@ def test_all_that_a_decision_is_about_is_there(session: Session) -> None:
     world = build.world(project, environ=dict(os.environ))
     found = result_view(world, files, state)
     assert found.summary == ("Done:", "", "• one file")
-    assert found.checks == (NOTHING,)
+    assert found.checks == (NOTHING_VERIFIED,)
     assert found.verdicts == ("review logic: pass",)
     assert found.changes == ("one.txt | 1 +", "1 file changed, 1 insertion(+)")
     assert found.digest == digest_now(world, files, state) != ""

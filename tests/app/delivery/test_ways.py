@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.app.delivery.approval.conflict_request import with_conflicts
-from agentmux.app.delivery.steps.ways import goes, way_of
+from agentmux.app.delivery.steps.ways import describe_way, way_of
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Delivery, Options, SessionState, StepState
 from agentmux.core.names.phase import Phase
@@ -88,9 +88,9 @@ def test_a_setting_that_means_nothing_for_a_session_is_no_obstacle(configured: C
 def test_where_it_goes_is_said(configured: Configure) -> None:
     world = configured("", "")
     git(world.project, "remote", "add", "origin", "/nowhere")
-    assert goes(world, state(), "merge") == "then merged into main"
-    assert goes(world, state(), "push") == "then pushed to origin, branch agentmux/x"
-    assert goes(world, state(), "keep") == ""
+    assert describe_way(world, state(), "merge") == "then merged into main"
+    assert describe_way(world, state(), "push") == "then pushed to origin, branch agentmux/x"
+    assert describe_way(world, state(), "keep") == ""
 
 
 def test_a_request_without_words_needs_a_conflict() -> None:

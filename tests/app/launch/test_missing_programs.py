@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.commands.resume.resume import plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import find_lacking_program, plan_resume
 from agentmux.app.session.search.lookup import entry_at, live
 from agentmux.app.views.outlook import outlook
 from agentmux.app.views.session.explanation import explanation
@@ -39,7 +39,7 @@ def stage(tmp_path: Path, folder: Path, short_dir: Path, monkeypatch: pytest.Mon
 
 def refusal(stage: Stage) -> AgentmuxError:
     world = stage.world()
-    error = plan_lacks(world, plan_resume(world, world.files(stage.path)))
+    error = find_lacking_program(world, plan_resume(world, world.files(stage.path)))
     assert error is not None
     assert "no program `robot` for coder-1, `robot` for coder-2 on the PATH" in error.message
     return error

@@ -58,7 +58,7 @@ from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.overriding import override
 from agentmux.ports.git.repository import ChangeRange, Head
-from agentmux.ports.tmux.display import Picture
+from agentmux.ports.tmux.display import MonitorContent
 from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
@@ -183,13 +183,13 @@ class Silent:
     """A monitor without a user; it keeps the last picture, and what passed since the last key."""
 
     def __init__(self) -> None:
-        self.picture: Picture | None = None
+        self.picture: MonitorContent | None = None
         self.notes: list[str] = []
         self.questions: list[str] = []
         self.rings = 0
         self.shows = 0
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         self.picture = picture
         self.notes.append(picture.note)
         self.questions.append(picture.question)
@@ -207,7 +207,7 @@ class Silent:
     def page(self) -> TextPage:
         return TextPage()
 
-    def fits(self, cols: int, rows: int) -> None:
+    def limit_size(self, cols: int, rows: int) -> None:
         pass
 
     def handle_resize(self) -> None:
@@ -246,7 +246,7 @@ class Keyboard(Silent):
         return pressed
 
     @override
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: MonitorContent) -> None:
         if self.bug is not None:
             raise self.bug
         self.draws.set()
@@ -261,7 +261,7 @@ class Keyboard(Silent):
             self.draws.clear()
             yield
 
-    def shown(self, is_right: Callable[[Picture], bool]) -> bool:
+    def shown(self, is_right: Callable[[MonitorContent], bool]) -> bool:
         """Block this thread until another one has shown such a picture; False if none has."""
         with self._drawn:
             return self._drawn.wait_for(
@@ -349,7 +349,7 @@ class Stage:
             deadline_s: float,
             once: bool = False,
             begins: Callable[[], object] | None = None,
-            hands: asyncio.Lock | None = None,
+            keyboard_lock: asyncio.Lock | None = None,
         ) -> TypingResult:
             self.typed.append(text)
             self.waited_s.append(deadline_s)
@@ -360,7 +360,7 @@ class Stage:
                 deadline_s=deadline_s,
                 once=once,
                 begins=begins,
-                hands=hands,
+                keyboard_lock=keyboard_lock,
             )
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
@@ -951,7 +951,7 @@ def test_a_worktree_that_cannot_be_read_ends_no_looks_and_no_stop(stage: Stage) 
     lock.release()
 
 
-def _is_drawn_anew(stage: Stage, before: Picture | None) -> bool:
+def _is_drawn_anew(stage: Stage, before: MonitorContent | None) -> bool:
     return stage.display.picture is not before
 
 
@@ -1844,7 +1844,7 @@ async def at_work(stage: Stage, *seats: str) -> None:
     await stage.until(lambda: all(stage.status(each) == "busy" for each in seats))
 
 
-def is_new(keyboard: Keyboard, before: Picture | None) -> bool:
+def is_new(keyboard: Keyboard, before: MonitorContent | None) -> bool:
     return keyboard.picture is not before
 
 
@@ -2029,7 +2029,7 @@ def test_a_key_is_answered_while_agents_are_launched(
             keyboard.press("?")
         return opens(session, panes)
 
-    def show(picture: Picture) -> None:
+    def show(picture: MonitorContent) -> None:
         keyboard.picture = picture
         if picture.reading is not None:
             shown.append(tuple(message.text for message in picture.messages))

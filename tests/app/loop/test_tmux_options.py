@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.loop.monitor.tmux_options import TmuxOptions, is_marked, session_options, waits
-from agentmux.core.decisions.attention import attention
+from agentmux.core.decisions.attention import session_attention
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import Phase
@@ -21,7 +21,7 @@ def seen(status: str, *, until: str = "") -> SeatStatus:
 
 
 def shown(made: SessionState, *, troubled: bool = False) -> tuple[str, str]:
-    made_of = session_options(made, attention(made, {}, troubled=troubled))
+    made_of = session_options(made, session_attention(made, {}, troubled=troubled))
     return made_of[StatusOption.STATUS], made_of[StatusOption.NEEDS_YOU]
 
 
@@ -57,7 +57,7 @@ def test_the_pane_of_an_agent_that_only_the_user_can_start_again_is_marked() -> 
 
 def test_the_feature_is_one_short_line() -> None:
     made = state("fixing", feature="a\x1b[31m  b\tc " + "d" * 500)
-    options = session_options(made, attention(made, {}, troubled=False))
+    options = session_options(made, session_attention(made, {}, troubled=False))
     assert options[StatusOption.FEATURE].startswith("a [31m b c ddd")
     assert len(options[StatusOption.FEATURE]) == 120
     assert options[StatusOption.PHASE] == "fixing"

@@ -95,7 +95,7 @@ def test_one_checkpoint_for_each_phase_and_sub_plan(studio: Studio) -> None:
     assert ("phase", "fixing", (1, 2)) in said
     assert said[-1][1] == "reviewing"  # what follows is in the commit
     implemented = next(each for each in made if each.phase == "implementing")
-    store = session_objects.reading(studio.session.resolve())
+    store = session_objects.variables_to_read(studio.session.resolve())
     os.environ.update(store)
     try:
         listed = git(studio.project, "ls-tree", "--name-only", made[-1].commit).split()

@@ -232,12 +232,12 @@ def test_an_agent_whose_screen_is_not_read_is_unknown_and_not_nudged(looking: Lo
 
 
 def test_a_screen_that_says_nothing_yet_is_of_an_agent_that_starts(looking: Looking) -> None:
-    looking.watcher.note("architect", "starting", "journal")
+    looking.watcher.set_status("architect", "starting", "journal")
     looking.show("\n")
     assert looking.look() == "starting"
     looking.show("a banner\n")
     assert looking.look() == "unknown"
-    looking.watcher.note("architect", "starting", "journal")
+    looking.watcher.set_status("architect", "starting", "journal")
     looking.show(IDLE)
     assert looking.look() == "idle"
     looking.show("a banner\n")

@@ -19,9 +19,9 @@ from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.app.session.workplace.checkout import (
     TreeTakenError,
-    merges_there,
+    find_tree_taken_error,
+    merge_note,
     require_free,
-    works_in,
 )
 from agentmux.app.world import World
 from agentmux.core.names import layout
@@ -94,11 +94,11 @@ def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: 
     session = there(project)
     session.commit()
     lock = world.locks.tree(project)
-    lock.acquire(1, merges_there(session.path))
+    lock.acquire(1, merge_note(session.path))
     try:
         with pytest.raises(TreeTakenError) as caught:
             require_free(world)
-        found = works_in(world, lock.top)
+        found = find_tree_taken_error(world, lock.top)
         place = choose_workplace(world, WorkplaceRequest(slug="x"), ()).worktree
     finally:
         lock.release(keep_note=True)  # as if it was killed
@@ -109,7 +109,7 @@ def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: 
         assert each.hints == (f"see it: agentmux status {session.path}",)
     assert place is not None
     assert place.because == f"session {NAME} is live in the checkout"
-    assert works_in(world, lock.top) is None
+    assert find_tree_taken_error(world, lock.top) is None
 
 
 def test_who_is_done_is_in_nobodys_way(project: Path, world: World, tmux: TmuxTerminal) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.decisions.attention import attention
+from agentmux.core.decisions.attention import session_attention
 from agentmux.core.journal.state import Interruption, Parked, SessionState, decode
 from agentmux.core.names.phase import Phase
 from tests.app.views.test_status import DECIDING, DELAYED, WORKING, entry, noted, seat, view
@@ -35,7 +35,7 @@ def test_the_same_session_has_one_status(
     runtime: dict[str, Any] = {**noted(shown), "problem": problem}
     runtime["statuses"]["coder"]["unsent"] = unsent
     listed = view(found, WORKING, runtime).status
-    seen = attention(
+    seen = session_attention(
         state,
         {"coder": shown},
         troubled=problem is not None,

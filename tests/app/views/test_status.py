@@ -13,7 +13,7 @@ from agentmux.app.result import SessionProblem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session.session_view import SessionView
-from agentmux.app.views.session_words import next_step, standing
+from agentmux.app.views.session_words import lines_after_detach, next_step
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
 from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
@@ -380,7 +380,9 @@ def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> 
         ),
         GONE,
     )
-    assert standing(over) == [f"session {PATH.name} is done: commit c0ffee, merged into main"]
+    assert lines_after_detach(over) == [
+        f"session {PATH.name} is done: commit c0ffee, merged into main"
+    ]
     assert not [line for line in status_lines(over, colours=False) if "get it" in line]
 
 
@@ -422,7 +424,7 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
         lines = status_lines(kept, ways, colours=False)
         at = lines.index("  get it with   git merge")
         assert lines[at - len(before) : at] == [f"  warning       {each}" for each in before]
-        (said,) = standing(kept, ways)
+        (said,) = lines_after_detach(kept, ways)
         assert said.startswith(f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y")
         assert said.endswith("; ".join((*before, "get it with: git merge")))
 
@@ -587,7 +589,7 @@ def test_what_was_pushed_is_said_when_the_session_is_done() -> None:
         commit=Commit(status="made", commit="ab" * 20),
         delivery=Delivery(id="a1", then="push", steps=steps),
     )
-    (said,) = standing(view(done, GONE))
+    (said,) = lines_after_detach(view(done, GONE))
     assert said == f"session {PATH.name} is done: commit abababababab, pushed to origin"
 
 

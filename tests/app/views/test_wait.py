@@ -150,7 +150,7 @@ def test_removed_or_spoilt_while_waiting(site: Site, entry: SessionEntry) -> Non
     with pytest.raises(DataError):
         wait(site, entry, "done")
     thread.join()
-    thread = later(lambda: site.folders.bury(entry.path))
+    thread = later(lambda: site.folders.hide_for_removal(entry.path))
     commit(entry, schema_version=1)
     with pytest.raises(NotFoundError):
         wait(site, entry, "done")

@@ -12,7 +12,7 @@ import pytest
 from agentmux.app.commands.resume.orchestrator_start import StartedSession
 from agentmux.app.session.search.lookup import SessionEntry
 from agentmux.cli.commands.run.resume_all import resume_all
-from agentmux.cli.face import Face
+from agentmux.cli.invocation import Invocation
 from agentmux.core.names.layout import SESSIONS_DIR
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, ExitCode, NotFoundError
@@ -23,9 +23,9 @@ from tests.app.on_disk import OnDisk
 TARGET = Target(server=Server(socket="/s", pid=1, started=1), session="$0", uuid="u")
 
 
-def face_of(project: Path) -> Face:
+def invocation_of(project: Path) -> Invocation:
     world = build.world(project, environ={**os.environ, "HOME": str(project)})
-    return cast("Face", SimpleNamespace(world=lambda: world, interactive=False))
+    return cast("Invocation", SimpleNamespace(world=lambda: world, interactive=False))
 
 
 def one(entry: SessionEntry) -> StartedSession:
@@ -44,8 +44,8 @@ def test_one_that_cannot_be_resumed_does_not_stop_the_others(
     for slug, phase in (("a", Phase.PLANNING), ("b", Phase.PLANNING), ("c", Phase.DONE)):
         OnDisk(tmp_path / SESSIONS_DIR / f"20260101-101500-{slug}", phase)
     OnDisk(tmp_path / SESSIONS_DIR / "20260102-101500-d", Phase.PLANNING)
-    face = face_of(tmp_path)
-    assert resume_all(face, one, yes=True, json=False) == ExitCode.BLOCKED
+    invocation = invocation_of(tmp_path)
+    assert resume_all(invocation, one, yes=True, json=False) == ExitCode.BLOCKED
     said = capsys.readouterr()
     assert said.out == (
         "session 20260102-101500-d is in phase planning\n"
@@ -55,7 +55,7 @@ def test_one_that_cannot_be_resumed_does_not_stop_the_others(
     assert "warning: told" not in said.err
     assert "warning: new\n" in said.err
 
-    assert resume_all(face, one, yes=True, json=True) == ExitCode.BLOCKED
+    assert resume_all(invocation, one, yes=True, json=True) == ExitCode.BLOCKED
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert [each["session"][-1] for each in answer["sessions"]] == ["d", "a"]
     assert answer["sessions"][0]["warnings"] == ["told", "new"]
@@ -79,7 +79,7 @@ def test_what_runs_is_told_also_after_a_no(
         return one(replace(entry, name="20260101-101500-x"))
 
     with pytest.raises(KeyboardInterrupt):
-        resume_all(face_of(tmp_path), asks, yes=True, json=True)
+        resume_all(invocation_of(tmp_path), asks, yes=True, json=True)
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert len(answer["sessions"]) == 1
     (problem,) = answer["problems"]
@@ -90,4 +90,4 @@ def test_what_runs_is_told_also_after_a_no(
 def test_where_none_is_left_there_is_nothing_to_resume(tmp_path: Path) -> None:
     OnDisk(tmp_path / SESSIONS_DIR / "20260101-101500-c", Phase.DONE)
     with pytest.raises(NotFoundError, match="nothing to resume"):
-        resume_all(face_of(tmp_path), one, yes=True, json=False)
+        resume_all(invocation_of(tmp_path), one, yes=True, json=False)

@@ -8,7 +8,7 @@ import pytest
 
 from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.main import main
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.errors import UsageError
 
 
@@ -38,7 +38,7 @@ def test_a_text_may_begin_with_an_at_sign(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert read_text(text, what="what to build") == writable(text)
+    assert read_text(text, what="what to build") == replace_unencodable(text)
 
 
 @pytest.mark.parametrize("name", ["request.md", "my request.md", "no ending at all"])

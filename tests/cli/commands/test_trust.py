@@ -16,8 +16,8 @@ from agentmux.app.commands.look.trust import (
     find_untrusted,
     keep,
     keep_written,
-    playing,
     require_trusted,
+    seats_effect,
 )
 from agentmux.app.world import World
 from agentmux.cli.main import main
@@ -74,7 +74,7 @@ def world(project: Path) -> World:
 def asked(project: Path, *agents: str) -> list[str]:
     """Return the keys of the parts whose trust a start would ask for."""
     flags = {"*": agents[0]} if agents else {}
-    effect = playing(flags, {}, PLAYING)
+    effect = seats_effect(flags, {}, PLAYING)
     return [part.key for part in find_untrusted(world(project), effect)]
 
 
@@ -128,7 +128,7 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     # A setting that the user's file overrides needs no trust.
     configure(project, "defaults: {agent: ./evil.sh}")
     found = build.world(project, config=flag, environ=os.environ)
-    assert find_untrusted(found, playing({}, {}, PLAYING)) == ()
+    assert find_untrusted(found, seats_effect({}, {}, PLAYING)) == ()
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_an_orchestrator_refuses_what_changed_since_it_was_asked_for(project: Pa
     trust(project)
     configure(project, "defaults: {agent: ./evil.sh}")
     with pytest.raises(NotTrustedError, match=r"defaults\.agent"):
-        require_trusted(world(project), playing({}, {}, PLAYING))
+        require_trusted(world(project), seats_effect({}, {}, PLAYING))
 
 
 # -- the commands --------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_a_session_asks_by_the_flags_of_its_start(project: Path, evil: Path, run
     path = project / layout.SESSIONS_DIR / NAME
     OnDisk(path, Phase.ARCHITECTING, options=options).commit()
     assert run("resume", "--dry-run", "--json", NAME) == 0
-    assert find_untrusted(world(project), playing(options.agents, {}, PLAYING)) == ()
+    assert find_untrusted(world(project), seats_effect(options.agents, {}, PLAYING)) == ()
 
 
 def test_trust_shows_keeps_and_revokes(project: Path, run: Run, capsys: Capture) -> None:

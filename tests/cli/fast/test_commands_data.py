@@ -11,9 +11,9 @@ import typer
 
 from agentmux.cli.command_table import GROUPS, app
 from agentmux.cli.examples import EXAMPLES
-from agentmux.cli.face import face_of
 from agentmux.cli.fast import help as shown
 from agentmux.cli.fast.commands import PLACE, Command, load
+from agentmux.cli.invocation import invocation_of
 from docs import generate
 
 PROGRAM = load()
@@ -48,7 +48,7 @@ def parse(line: str) -> None:
     """Parse a command line of agentmux, without running it; raise an exception if it is wrong."""
     program, *words = shlex.split(line.partition(" > ")[0])
     assert program == "agentmux"
-    _, rest = face_of(words, {})
+    _, rest = invocation_of(words, {})
     command = TYPER
     context = command.make_context("agentmux", list(rest))
     while rest and hasattr(command, "resolve_command"):

@@ -44,7 +44,7 @@ def tab(project: Path) -> Tab:
 
     def tab(line: str) -> list[str]:
         words = completion.split_line(f"agentmux {line}")[1:]
-        found = completion.answer(program, words, os.environ)
+        found = completion.completion_lines(program, words, os.environ)
         return [each.partition("\t")[0] for each in found]
 
     return tab

@@ -28,8 +28,8 @@ from agentmux.app.session.search.lookup import list_resumable_sessions, live
 from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.app.views.rows import SessionRow
 from agentmux.app.views.session.last_screens import LastScreen, readable_screens
-from agentmux.cli.picker.screen import Looker, select_session
-from agentmux.cli.picker.view import KnownSession, Look, PickerScene, cut, draw, shown_names
+from agentmux.cli.picker.screen import SessionExaminer, select_session
+from agentmux.cli.picker.view import KnownSession, LineStyle, PickerScene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
 from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
 from agentmux.core.terminal.keys.keys import Key
@@ -146,8 +146,8 @@ def test_the_whole_screen_of_a_session_with_two_seats() -> None:
 def test_the_selected_line_is_told_by_more_than_its_look() -> None:
     lines = draw(scene(), 80, 24)
     assert [(line.look, line.text[0]) for line in lines[1:3]] == [
-        (Look.REVERSE, ">"),
-        (Look.PLAIN, " "),
+        (LineStyle.REVERSE, ">"),
+        (LineStyle.PLAIN, " "),
     ]
 
 
@@ -383,7 +383,7 @@ def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
         seen.append(name)
         return Outlook(name=name)
 
-    looker = Looker(look)
+    looker = SessionExaminer(look)
     looker.want(["b", "a"])
     while len(looker.read_outlooks()) < 2:
         assert select.select([looker.wake_read_fd], [], [], 10)[0]
@@ -397,7 +397,7 @@ def test_a_bug_in_a_look_is_raised_where_it_is_seen() -> None:
     def look(name: str) -> Outlook:
         raise ZeroDivisionError
 
-    looker = Looker(look)
+    looker = SessionExaminer(look)
     looker.want(["a"])
     assert select.select([looker.wake_read_fd], [], [], 10)[0]
     with pytest.raises(ZeroDivisionError):

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from agentmux.core.agents.command_lines import (
+    checkpoint_path,
     dir_words,
     hook_document,
     hook_words,
-    kept_file,
     launch_argv,
     mcp_document,
     mcp_words,
@@ -110,10 +110,10 @@ def test_a_value_is_filled_in_once_and_stays_one_word() -> None:
     assert launch_argv(SPEC, strategy, session_ref="id-1", checkpoint_dir=folder)[-1] == (
         f"--s={folder}/id-1.md"
     )
-    assert kept_file(strategy, "id-1", folder) == f"{folder}/id-1.md"
-    assert kept_file(ASSIGN, "id-1", folder) is None
+    assert checkpoint_path(strategy, "id-1", folder) == f"{folder}/id-1.md"
+    assert checkpoint_path(ASSIGN, "id-1", folder) is None
     for no_id in (None, "", "--help", "../x"):
-        assert kept_file(strategy, no_id, folder) is None
+        assert checkpoint_path(strategy, no_id, folder) is None
 
 
 @pytest.mark.parametrize("ref", ["", "--yolo", "-x", "a b", "a/b", "../x", "a\nb", "é", "x" * 129])

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.agents.environment import change, handed_on
+from agentmux.core.agents.environment import environment_change, inherited_variables
 
 SERVER = {"PATH": "/bin", "TMUX": "/s,1,0", "TERM": "tmux-256color", "OLD": "1", "SAME": "x"}
 SHELL = {"PATH": "/new:/bin", "TERM": "xterm", "KEY": "secret", "SAME": "x", "_": "/usr/bin/env"}
 
 
 def test_what_the_shell_has_counts_and_what_is_the_panes_stays() -> None:
-    made = change(SERVER, handed_on(SHELL))
+    made = environment_change(SERVER, inherited_variables(SHELL))
     assert made.values == {"PATH": "/new:/bin", "KEY": "secret"}
     assert made.unset == ("OLD",)
     assert made.apply_to(SERVER) == {
@@ -24,8 +24,8 @@ def test_what_the_shell_has_counts_and_what_is_the_panes_stays() -> None:
 
 def test_who_calls_in_another_pane_is_not_handed_on() -> None:
     said = {"AGENTMUX_SEAT": "coder", "AGENTMUX_DEMO_HOME": "/h", "BASH_FUNC_x%%": "() { :; }"}
-    assert handed_on(said) == {"AGENTMUX_DEMO_HOME": "/h"}
-    assert not change({"AGENTMUX_SESSION_ID": "u"}, {})
+    assert inherited_variables(said) == {"AGENTMUX_DEMO_HOME": "/h"}
+    assert not environment_change({"AGENTMUX_SESSION_ID": "u"}, {})
 
 
 OF_ONE_PANE = """
@@ -36,8 +36,8 @@ WINDOWID _
 
 @pytest.mark.parametrize("name", OF_ONE_PANE.split())
 def test_what_tells_of_one_pane_is_neither_handed_on_nor_taken_away(name: str) -> None:
-    assert handed_on({name: "1"}) == {}
-    assert not change({name: "1"}, {})
+    assert inherited_variables({name: "1"}) == {}
+    assert not environment_change({name: "1"}, {})
 
 
 NAMES = st.sampled_from(
@@ -48,6 +48,6 @@ ENVIRONMENTS = st.dictionaries(NAMES, st.text(max_size=3))
 
 @given(ENVIRONMENTS, ENVIRONMENTS)
 def test_a_change_is_made_once(own: dict[str, str], shell: dict[str, str]) -> None:
-    after = change(own, handed_on(shell)).apply_to(own)
-    assert handed_on(after) == handed_on(shell)
-    assert not change(after, handed_on(shell))
+    after = environment_change(own, inherited_variables(shell)).apply_to(own)
+    assert inherited_variables(after) == inherited_variables(shell)
+    assert not environment_change(after, inherited_variables(shell))

@@ -9,14 +9,14 @@ import pytest
 
 from agentmux.core.agents.screens import (
     LAST_ROWS,
-    ScreenMark,
     ScreenReading,
+    ScreenState,
+    ends_with_rejection,
     is_rejection,
     last_line,
     read,
     read_screen,
     read_since,
-    refuses,
     shows_prompt,
 )
 from agentmux.core.agents.spec import AgentSpec
@@ -25,18 +25,18 @@ from agentmux.core.agents.spec import AgentSpec
 @pytest.mark.parametrize(
     ("screen", "mark"),
     [
-        ("❯ ", ScreenMark.READY),
-        ("Working… (esc to interrupt)\n❯ ", ScreenMark.BUSY),
-        ("Proceed?\n ❯ 1. Yes\n❯ ", ScreenMark.WAITING),
-        ("Proceed?\n ❯ 1. Yes\n(esc to interrupt)\n❯ ", ScreenMark.WAITING),
-        ("Do you trust the files here?\n ❯ 1. No", ScreenMark.TRUST),
-        ("usage limit reached\n❯ ", ScreenMark.LIMIT),
-        ("usage limit reached\n(esc to interrupt)\n❯ ", ScreenMark.BUSY),
-        ("hello\n", ScreenMark.UNKNOWN),
-        ("", ScreenMark.UNKNOWN),
+        ("❯ ", ScreenState.READY),
+        ("Working… (esc to interrupt)\n❯ ", ScreenState.BUSY),
+        ("Proceed?\n ❯ 1. Yes\n❯ ", ScreenState.WAITING),
+        ("Proceed?\n ❯ 1. Yes\n(esc to interrupt)\n❯ ", ScreenState.WAITING),
+        ("Do you trust the files here?\n ❯ 1. No", ScreenState.TRUST),
+        ("usage limit reached\n❯ ", ScreenState.LIMIT),
+        ("usage limit reached\n(esc to interrupt)\n❯ ", ScreenState.BUSY),
+        ("hello\n", ScreenState.UNKNOWN),
+        ("", ScreenState.UNKNOWN),
     ],
 )
-def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenMark) -> None:
+def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenState) -> None:
     spec = AgentSpec(
         name="x",
         command=("x",),
@@ -64,14 +64,14 @@ LIMITED = AgentSpec(
 
 def test_what_a_limit_says_about_its_end_is_read_over_rows() -> None:
     assert read(LIMITED, "usage limit resets Nov 26,\n  5pm.\n❯ ").resets == "Nov 26, 5pm"
-    assert read(LIMITED, "usage limit\n❯ ") == ScreenReading(mark=ScreenMark.LIMIT)
+    assert read(LIMITED, "usage limit\n❯ ") == ScreenReading(mark=ScreenState.LIMIT)
     assert read(replace(LIMITED, limit="usage limit"), "usage limit\n❯ ").resets == ""
 
 
 def test_the_last_trouble_is_read_whatever_the_mark() -> None:
     shown = "● API error 500\n● API error 529\n  overloaded\n❯ "
     assert read(LIMITED, shown) == ScreenReading(
-        mark=ScreenMark.READY, trouble="API error 529 overloaded"
+        mark=ScreenState.READY, trouble="API error 529 overloaded"
     )
     assert read(replace(LIMITED, trouble="^● API.*"), shown).trouble == ""
     assert read(replace(LIMITED, trouble=None), shown).trouble == ""
@@ -98,9 +98,9 @@ def test_a_limit_counts_below_the_last_prompt_only(
 ) -> None:
     found = read_since(LIMITED, screen, MARK, unmarked=unmarked)
     if resets is None:
-        assert found == ScreenReading(mark=ScreenMark.READY)
+        assert found == ScreenReading(mark=ScreenState.READY)
     else:
-        assert found == ScreenReading(mark=ScreenMark.LIMIT, resets=resets)
+        assert found == ScreenReading(mark=ScreenState.LIMIT, resets=resets)
 
 
 UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"
@@ -123,8 +123,8 @@ def test_a_refusal_is_the_last_word(screen: str, says: bool) -> None:
     spec = AgentSpec(
         name="a", command=("a",), ready="^❯ ", busy="esc to", waiting=r"^ ❯ \d", rejected="No conv"
     )
-    assert refuses(spec, screen) is says
-    assert not refuses(replace(spec, rejected=None), screen)
+    assert ends_with_rejection(spec, screen) is says
+    assert not ends_with_rejection(replace(spec, rejected=None), screen)
 
 
 PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it says.\n\nDone.\n"
@@ -149,19 +149,19 @@ def test_a_prompt_is_shown_above_an_empty_composer(screen: str, shows: bool) -> 
 def test_only_the_end_of_a_screen_says_what_an_agent_does() -> None:
     spec = AgentSpec(name="a", command=("a",), ready="^❯ ")
     old = "✻ Working… (1s · esc to interrupt)\n" + "talk\n" * LAST_ROWS
-    assert read_screen(spec, f"{old}❯ \n") is ScreenMark.READY
+    assert read_screen(spec, f"{old}❯ \n") is ScreenState.READY
 
 
 def test_blank_rows_do_not_push_a_dialog_out_of_sight() -> None:
     """Some agents fill the whole screen: the question at its top, a line of keys at its end."""
     spec = AgentSpec(name="a", command=("a",), trust="Do you trust")
     shown = "Do you trust the files here?\n" + "  \n" * LAST_ROWS + "enter: yes\n\n\n"
-    assert read_screen(spec, shown) is ScreenMark.TRUST
+    assert read_screen(spec, shown) is ScreenState.TRUST
 
 
 def test_an_agent_without_marks_says_nothing() -> None:
     spec = AgentSpec(name="a", command=("a",), busy=None)
-    assert read_screen(spec, "esc to interrupt\n❯ ") is ScreenMark.UNKNOWN
+    assert read_screen(spec, "esc to interrupt\n❯ ") is ScreenState.UNKNOWN
 
 
 @pytest.mark.parametrize(

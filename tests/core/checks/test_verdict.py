@@ -2,7 +2,12 @@
 
 import pytest
 
-from agentmux.core.checks.verdict import checks_verdict, find_blocking, outcome_of, proves
+from agentmux.core.checks.verdict import (
+    all_required_passed,
+    checks_verdict,
+    find_blocking,
+    outcome_of,
+)
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult
@@ -102,8 +107,8 @@ def test_the_user_is_asked_once_about_all_that_could_not_run() -> None:
 
 def test_only_required_commands_that_passed_prove_anything() -> None:
     optional = replace(PASS, required=False)
-    assert proves({"a": PASS, "b": replace(FAIL, required=False)})
-    assert not proves({})
-    assert not proves({"a": optional})
-    assert not proves({"a": PASS, "b": FAIL})
-    assert not proves({"a": PASS, "b": replace(BROKE, skipped=True)})
+    assert all_required_passed({"a": PASS, "b": replace(FAIL, required=False)})
+    assert not all_required_passed({})
+    assert not all_required_passed({"a": optional})
+    assert not all_required_passed({"a": PASS, "b": FAIL})
+    assert not all_required_passed({"a": PASS, "b": replace(BROKE, skipped=True)})

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from agentmux.core.config.trust import (
-    Standing,
+    TrustState,
     find_needed_parts,
     parts_of,
     prompt_part,
     select_trusted,
     select_usable,
-    standing,
+    trust_state,
     without,
 )
 
@@ -58,10 +58,10 @@ def test_without_its_parts_a_configuration_keeps_the_rest() -> None:
 def test_a_part_is_trusted_as_it_was_and_no_other_way() -> None:
     known = {part.key: part.digest for part in parts_of(VALUES)}
     changed = {**VALUES, "roles": {**VALUES["roles"], "coder": {"agent": "codex"}}}
-    found = {part.key: standing(part, known) for part in parts_of(changed)}
-    assert found.pop("roles.coder") is Standing.CHANGED
-    assert set(found.values()) == {Standing.TRUSTED}
-    assert standing(prompt_part("coder", "do it"), known) is Standing.NEW
+    found = {part.key: trust_state(part, known) for part in parts_of(changed)}
+    assert found.pop("roles.coder") is TrustState.CHANGED
+    assert set(found.values()) == {TrustState.TRUSTED}
+    assert trust_state(prompt_part("coder", "do it"), known) is TrustState.NEW
     assert prompt_part("coder", "do it").digest != prompt_part("coder", "do it ").digest
     assert prompt_part("coder", "a").digest != prompt_part("planner", "a").digest
 

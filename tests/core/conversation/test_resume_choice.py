@@ -21,9 +21,9 @@ from agentmux.core.conversation.resume_choice import (
     Fresh,
     Guard,
     Native,
+    PaneStart,
     ResumeChoice,
     ResumeFacts,
-    Rung,
     choose_resume,
     epoch_differences,
     plan_rung,
@@ -620,16 +620,16 @@ def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
         "conversation 5f2c1111… got 3 prompts; every check passed; "
         "a later attempt, which no prompt reached, does not count"
     )
-    standing = history_of(attempt).standing
+    standing = history_of(attempt).deciding_record
     assert standing == ASSIGN
-    assert history_of(standing).standing == standing
+    assert history_of(standing).deciding_record == standing
 
 
 def test_an_attempt_that_reached_is_what_counts() -> None:
     attempt = replace(ASSIGN, host="b", previous=good())
     history = history_of(attempt)
     assert history.record == attempt
-    assert history.standing is history.record
+    assert history.deciding_record is history.record
     assert choice_of(attempt, FACTS) == Fresh(
         reason="recorded on host `b`, this is `a`", guard=Guard.HOST
     )
@@ -746,19 +746,19 @@ FRESH = Fresh(reason="r", guard=Guard.HOST)
 @pytest.mark.parametrize(
     ("choice", "program", "failed", "shell", "rung"),
     [
-        (NATIVE, True, False, True, Rung.NATIVE),
-        (NATIVE, True, True, True, Rung.NATIVE),
-        (NATIVE, False, False, True, Rung.SHELL),
-        (NATIVE, False, False, False, Rung.SCREEN),
-        (FRESH, True, False, False, Rung.FRESH),
-        (FRESH, True, True, True, Rung.SHELL),
-        (FRESH, True, True, False, Rung.SCREEN),
-        (FRESH, False, False, True, Rung.SHELL),
-        (FRESH, False, True, False, Rung.SCREEN),
+        (NATIVE, True, False, True, PaneStart.NATIVE),
+        (NATIVE, True, True, True, PaneStart.NATIVE),
+        (NATIVE, False, False, True, PaneStart.SHELL),
+        (NATIVE, False, False, False, PaneStart.SCREEN),
+        (FRESH, True, False, False, PaneStart.FRESH),
+        (FRESH, True, True, True, PaneStart.SHELL),
+        (FRESH, True, True, False, PaneStart.SCREEN),
+        (FRESH, False, False, True, PaneStart.SHELL),
+        (FRESH, False, True, False, PaneStart.SCREEN),
     ],
 )
 def test_the_first_rung_that_holds_is_taken(
-    choice: ResumeChoice, program: bool, failed: bool, shell: bool, rung: Rung
+    choice: ResumeChoice, program: bool, failed: bool, shell: bool, rung: PaneStart
 ) -> None:
     taken, why = plan_rung(
         choice,
@@ -769,4 +769,4 @@ def test_the_first_rung_that_holds_is_taken(
         has_shell=shell,
     )
     assert taken is rung
-    assert (why == "r") == (rung in {Rung.NATIVE, Rung.FRESH})
+    assert (why == "r") == (rung in {PaneStart.NATIVE, PaneStart.FRESH})

@@ -41,7 +41,7 @@ def test_how_the_last_launch_went_is_part_of_it() -> None:
 
 def test_a_good_record_stands_and_its_previous_one_is_not_even_decoded() -> None:
     history = seat_history({**good(), "previous": good()})
-    assert history.standing is history.record
+    assert history.deciding_record is history.record
     assert history.previous is None
 
 
@@ -51,7 +51,7 @@ def test_over_an_attempt_that_reached_nothing_the_previous_record_stands(rejecte
     history = history_of(attempt)
     assert history.record == attempt
     assert history.previous == ASSIGN
-    assert history.standing == replace(ASSIGN, rejected=rejected, restart="fresh")
+    assert history.deciding_record == replace(ASSIGN, rejected=rejected, restart="fresh")
 
 
 def test_what_the_next_record_keeps() -> None:
@@ -72,7 +72,7 @@ def test_another_command_changes_how_and_nothing_else() -> None:
     assert history.record == replace(
         ASSIGN, strategy="continue", resume_argv=("opus", "-c"), argv_ref=ASSIGN.session_ref
     )
-    assert history.standing is history.record
+    assert history.deciding_record is history.record
     assert history.next_previous() == history_of(ASSIGN).next_previous()
 
 
@@ -82,7 +82,7 @@ def test_another_command_is_for_the_conversation_that_stands(rejected: bool) -> 
     history = history_of(attempt).with_command(
         StrategyKind.ASSIGN, ("claude", "-r", "{session_id}")
     )
-    standing = history.standing
+    standing = history.deciding_record
     assert standing is not None
     assert history.record == attempt
     assert resolve_record(standing).resume_argv == ("claude", "-r", REF)

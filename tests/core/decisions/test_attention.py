@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.decisions.attention import attention
+from agentmux.core.decisions.attention import session_attention
 from agentmux.core.journal.state import Commit, Interruption, Parked, Seat, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import IDLE, UNKNOWN, WAITING
@@ -52,13 +52,13 @@ def session(phase: Phase = Phase.IMPLEMENTING, **values: Any) -> SessionState:
 def test_what_a_person_is_wanted_for(
     state: SessionState, shown: dict[str, str], needs_you: str, keys: list[str]
 ) -> None:
-    found = attention(state, shown, troubled=False)
+    found = session_attention(state, shown, troubled=False)
     assert (found.needs_you, [each.key for each in found.notices]) == (needs_you, keys)
 
 
 def test_the_most_urgent_reason_is_named() -> None:
     state = session(Phase.COMPLETING, summary_submitted=True, seats={"coder": seat()})
-    found = attention(state, {"coder": "stalled"}, troubled=True)
+    found = session_attention(state, {"coder": "stalled"}, troubled=True)
     assert found.needs_you == "decision"
     assert len(found.notices) == 3
 
@@ -67,5 +67,5 @@ def test_the_most_urgent_reason_is_named() -> None:
     ("shown", "unclear"), [({}, True), ({"coder": UNKNOWN}, True), ({"coder": IDLE}, False)]
 )
 def test_a_screen_that_was_not_read_ends_no_question(shown: dict[str, str], unclear: bool) -> None:
-    found = attention(session(seats={"coder": seat()}), shown, troubled=False)
+    found = session_attention(session(seats={"coder": seat()}), shown, troubled=False)
     assert ("question:coder:L1" in found.unclear) is unclear

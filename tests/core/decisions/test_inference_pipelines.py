@@ -16,7 +16,7 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.registry import running
+from agentmux.core.pipeline.registry import pipeline_for
 from tests.core.builders import artifacts
 from tests.core.decisions.test_inference import (
     ANY_STATE,
@@ -69,7 +69,7 @@ def test_a_short_pipeline_resumes_in_its_own_phases(
     session = replace(state(said, **values), pipeline=QUICK, journal_id="j")
     inferred = infer(session, found(files))
     assert inferred.phase == expected
-    assert {each.phase for each in inferred.evidence} <= set(running(QUICK).by_name)
+    assert {each.phase for each in inferred.evidence} <= set(pipeline_for(QUICK).by_name)
 
 
 def test_without_a_state_the_artifacts_have_to_do() -> None:
@@ -90,7 +90,7 @@ SELECTIONS = st.builds(
 def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
     definition: PipelineDefinition, session: Any, files: dict[str, str], known: bool, pending: int
 ) -> None:
-    pipeline, session = running(definition), replace(session, pipeline=definition)
+    pipeline, session = pipeline_for(definition), replace(session, pipeline=definition)
     inferred = infer(session, artifacts(files), state_is_known=known, pending=pending)
     if known and session.phase == Phase.DONE:
         assert inferred.phase == Phase.DONE
@@ -103,7 +103,7 @@ def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
 
 
 def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
-    quick = running(QUICK)
+    quick = pipeline_for(QUICK)
     implementing, reviewing, fixing, completing = quick.phases
     assert implementing.archives == ("06_implementation", "07_review", "08_completion")
     assert [each.next for each in quick.phases] == [
@@ -114,7 +114,7 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
     assert "07_review" not in reviewing.archives  # the fix request stays
     assert completing.archives == ("08_completion",)
     assert quick.find_fixed_work(Phase.FIXING) is implementing
-    without = running(of("architecting", "implementing", "completing"))
+    without = pipeline_for(of("architecting", "implementing", "completing"))
     assert without.phases[0].archives == (
         "02_architecting", "06_implementation", "08_completion",
     )  # fmt: skip
@@ -160,5 +160,5 @@ def test_a_document_of_version_1_keeps_its_signal_as_long_as_it_is_the_same() ->
     }
     for phase, signal in expected.items():
         ends = (phase, BY_NAME["completing"])
-        made = running(PipelineDefinition(name="some", phases=ends))
+        made = pipeline_for(PipelineDefinition(name="some", phases=ends))
         assert made[phase.phase].signal == signal

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.limits import (
     SETTLE_S,
+    is_new_reset,
     is_parked,
     next_wake,
     parked_until,
-    says_later,
     to_wake,
 )
 from agentmux.core.decisions.next_actions import Facts, Launch, LaunchFact, Tell, Wake, next_actions
@@ -86,7 +86,7 @@ def test_only_another_time_to_come_is_news_of_a_parked_agent(
 ) -> None:
     parked = replace(one(600), said="noon")
     reset = None if reset_s is None else NOW + timedelta(seconds=reset_s)
-    assert says_later(parked, said, reset, now=NOW) is later
+    assert is_new_reset(parked, said, reset, now=NOW) is later
 
 
 # -- in which order -------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from agentmux.core.decisions.workplace import (
     free_port_base,
     has_left,
     in_the_way_of,
-    left_branch,
-    left_now,
+    left_branch_message,
+    left_branch_notice,
     ways_back,
     why_worktree,
     workplace_choices,
@@ -126,19 +126,19 @@ SWITCH = "git switch --no-overwrite-ignore"
 
 def test_a_session_whose_place_has_another_branch() -> None:
     assert has_left(BEGAN, "a" * 40, "a b")
-    assert left_branch(BEGAN, away()) == (
+    assert left_branch_message(BEGAN, away()) == (
         "your checkout is on branch a b now, but the session began on branch main: agents would "
         "work on other files, and nothing could be committed at the end; go back:"
         " git switch --no-overwrite-ignore main"
     )
     own = away(worktree="/w 1", branch="x y", head_branch=None)
-    said = left_branch(replace(BEGAN, worktree="/w 1", branch="x y"), own)
+    said = left_branch_message(replace(BEGAN, worktree="/w 1", branch="x y"), own)
     assert said.startswith("/w 1 is on bbbbbbbbbbbb, detached now, but the session began on branch")
     assert said.endswith("go back: git -C '/w 1' switch --no-overwrite-ignore 'x y'")
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
     assert has_left(detached, "b" * 40, None)
     seen = away(branch=None, worktree="/w", is_ahead=True, **DETACHED)
-    assert left_branch(detached, seen).endswith(
+    assert left_branch_message(detached, seen).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
         "git -C /w branch kept-bbbbbbbbbbbb-2 HEAD && git -C /w switch --no-overwrite-ignore"
         f" --detach {'a' * 40}"
@@ -151,7 +151,7 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     )
     own = away(worktree="/w", is_ahead=True)
     assert ways_back(own) == (f"take its commits along: {along}",)
-    assert ": an approval moves main forward to it; " in left_branch(BEGAN, own)
+    assert ": an approval moves main forward to it; " in left_branch_message(BEGAN, own)
     joined = (
         "git -C /w switch --no-overwrite-ignore --detach main"
         " && git -C /w checkout --no-overwrite-ignore - && git -C /w merge --no-edit main"
@@ -189,11 +189,16 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
 
 def test_a_head_that_leaves_the_branch_is_named_at_once() -> None:
     own = replace(BEGAN, branch="agentmux/x", worktree="/w")
-    assert left_now(own, "agentmux/x") == ""
-    assert left_now(own, None) == ""
-    assert left_now(own, "feat/x") == (
+    assert left_branch_notice(own, "agentmux/x") == ""
+    assert left_branch_notice(own, None) == ""
+    assert left_branch_notice(own, "feat/x") == (
         "/w is on branch feat/x now, not on branch agentmux/x, on which the session began: "
         "`agentmux approve` says what becomes of the commits there"
     )
-    assert left_now(BEGAN, "").startswith("your checkout is on a detached HEAD now, not on branch")
-    assert left_now(replace(own, options=Options(base="a" * 40, commit=False)), "feat/x") == ""
+    assert left_branch_notice(BEGAN, "").startswith(
+        "your checkout is on a detached HEAD now, not on branch"
+    )
+    assert (
+        left_branch_notice(replace(own, options=Options(base="a" * 40, commit=False)), "feat/x")
+        == ""
+    )

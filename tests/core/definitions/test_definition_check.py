@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import agentmux.prompts
 from agentmux.adapters.yaml.located import load_located
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.shape import either
+from agentmux.core.codec.shape import quote_names
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
@@ -123,7 +123,10 @@ WRONG = [
         "3: result: no result `none`; choose one of `commit`, `report`",
     ]),
     ("kind: work", "kind: wrok", [
-        f"9: phases[1].kind: no kind `wrok`; did you mean `work`?; choose one of {either(Kind)}",
+        (
+            "9: phases[1].kind: no kind `wrok`; did you mean `work`?;"
+            f" choose one of {quote_names(Kind)}"
+        ),
     ]),
     ("    kind: work\n", "", ["8: phases[1].kind: missing"]),
     ("phase: threats", "phase: ../threats", [

@@ -132,10 +132,18 @@ def test_no_value_breaks_the_check(value: object, strict: bool) -> None:
 
 def test_roles_have_a_short_and_a_long_form() -> None:
     for name in ("logic", "quality", "expert"):
-        assert review.short(name) == review.short(f"reviewer_{name}") == name
-        assert review.long(name) == review.long(f"reviewer_{name}") == f"reviewer_{name}"
+        assert (
+            review.short_reviewer_name(name)
+            == review.short_reviewer_name(f"reviewer_{name}")
+            == name
+        )
+        assert (
+            review.long_reviewer_name(name)
+            == review.long_reviewer_name(f"reviewer_{name}")
+            == f"reviewer_{name}"
+        )
     with pytest.raises(UsageError, match="did you mean `logic`"):
-        review.long("logik")
+        review.long_reviewer_name("logik")
     assert not review.is_reviewer("coder")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agentmux.core.fleet.statuses import (
-    DEAD_AFTER,
+    DEAD_LETTER_AFTER_DRIVES,
     SETTLE_S,
     FleetStatus,
     Outcome,
@@ -63,5 +63,5 @@ def test_starts_and_stops_are_no_progress() -> None:
 
 
 def test_five_drives_without_progress_are_a_dead_letter() -> None:
-    assert not is_dead(DEAD_AFTER - 1)
-    assert is_dead(DEAD_AFTER)
+    assert not is_dead(DEAD_LETTER_AFTER_DRIVES - 1)
+    assert is_dead(DEAD_LETTER_AFTER_DRIVES)

@@ -2,12 +2,12 @@ import pytest
 
 from agentmux.adapters.config.forge_registry import load_forges
 from agentmux.core.forges.remote_urls import (
+    ForgeRemote,
     Remote,
-    RemotePlace,
+    forge_remotes,
     host_and_path,
-    main_place,
-    place_of,
-    places,
+    main_remote,
+    repository_of,
 )
 from agentmux.core.forges.spec import RepoRef, read_url
 
@@ -34,7 +34,7 @@ SPECS = load_forges(None)
     ],
 )
 def test_which_forge_a_remote_is_on(url: str, found: tuple[str, str, str] | None) -> None:
-    place = place_of(SPECS, (url,))
+    place = repository_of(SPECS, (url,))
     assert (place and (place.forge, place.host, place.repo)) == found
 
 
@@ -43,8 +43,8 @@ def test_the_port_of_a_web_server_belongs_to_the_host() -> None:
     assert host_and_path("ssh://git@h:2222/o/r.git") == ("h", "o/r")
 
 
-def remotes(**urls: str) -> tuple[RemotePlace, ...]:
-    return places(SPECS, [Remote(name=name, urls=(url,)) for name, url in urls.items()])
+def remotes(**urls: str) -> tuple[ForgeRemote, ...]:
+    return forge_remotes(SPECS, [Remote(name=name, urls=(url,)) for name, url in urls.items()])
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def remotes(**urls: str) -> tuple[RemotePlace, ...]:
     ],
 )
 def test_which_remote_has_the_issues(urls: dict[str, str], chosen: str | None) -> None:
-    found = main_place(remotes(**urls))
+    found = main_remote(remotes(**urls))
     assert (found and found.remote) == chosen
 
 

@@ -20,7 +20,7 @@ def test_a_new_conversation_is_begun_and_brought_back_by_the_same_id() -> None:
     made = agent_command(FACTS)
     assert made.begin == (*STANDING, "--session-id", NEW)
     assert made.resume == (*STANDING, "--resume", NEW)
-    assert (made.latest, made.restated, made.files, made.env) == ((), None, {}, {})
+    assert (made.latest, made.configured_resume, made.files, made.env) == ((), None, {}, {})
 
 
 def test_until_its_id_is_learned_the_latest_conversation_is_brought_back() -> None:
@@ -45,7 +45,7 @@ def test_the_setting_says_how_the_conversation_of_before_comes_back(
     around = replace(AROUND, resume=ResumeSettings(commands={program: ("--resume", SESSION_ID)}))
     facts = again(around=around, player=replace(PLAYER, name=agent))
     expected = (*STANDING, "--resume", OLD) if (program, agent) == ("robot", "robot") else None
-    assert agent_command(facts).restated == expected
+    assert agent_command(facts).configured_resume == expected
 
 
 def test_files_and_variable_are_those_that_the_agent_is_told_of() -> None:
@@ -66,5 +66,5 @@ def test_files_and_variable_are_those_that_the_agent_is_told_of() -> None:
 def test_the_session_is_named_where_the_agent_works_outside_of_it(is_inside: bool) -> None:
     player = replace(PLAYER, spec=replace(SPEC, add_dir=AddDir(args=("--add", "{dir}"))))
     around = replace(AROUND, is_inside=is_inside)
-    begin = agent_command(replace(FACTS, around=around, player=player)).begin
+    begin = agent_command(replace(FACTS, session_facts=around, player=player)).begin
     assert (begin[5:7] == ("--add", "/p/s")) == (not is_inside)

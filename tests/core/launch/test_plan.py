@@ -46,7 +46,7 @@ def test_a_fit_conversation_comes_back_with_the_short_message() -> None:
         (replace(FACTS, player=PERSON), "shell", "you play this role"),
         (replace(FACTS, player=GONE), "shell", "no program `robot`"),
         (
-            replace(FACTS, player=GONE, around=NO_SHELL),
+            replace(FACTS, player=GONE, session_facts=NO_SHELL),
             "screen",
             "no program `robot`, and no shell `/bin/sh`",
         ),

@@ -11,7 +11,7 @@ import pytest
 from agentmux.core.agents.spec import NO_STRATEGY, ProbeResult, Strategy
 from agentmux.core.launch.facts import LaunchFacts
 from agentmux.core.launch.plan import plan_launch
-from agentmux.core.launch.writing import launch_files, place_env, record_fields
+from agentmux.core.launch.writing import launch_files, record_fields, worktree_env
 from tests.core.agent_specs import ASSIGN, CHECKPOINT, CONTINUE, LEARN
 from tests.core.launches import FACTS, LAUNCH, NEW, OLD, PLAYER, STATE, again
 
@@ -79,12 +79,12 @@ def test_a_pane_that_waits_offers_what_differs() -> None:
 
 
 def test_a_pane_without_any_program_shows_the_last_screen() -> None:
-    around = replace(FACTS.around, has_shell=False)
-    gate = launch_file(replace(FACTS, player=GONE, around=around))["gate"]
+    around = replace(FACTS.session_facts, has_shell=False)
+    gate = launch_file(replace(FACTS, player=GONE, session_facts=around))["gate"]
     assert (gate["choices"], gate["snapshot"]) == ({}, "/p/s/snapshots/coder-2.json")
 
 
 def test_only_a_worktree_has_variables() -> None:
-    assert place_env(None, 4000) == {}
-    assert place_env("/w", 0) == {"AGENTMUX_WORKTREE": "/w"}
-    assert place_env("/w", 4000) == {"AGENTMUX_WORKTREE": "/w", "AGENTMUX_PORT_BASE": "4000"}
+    assert worktree_env(None, 4000) == {}
+    assert worktree_env("/w", 0) == {"AGENTMUX_WORKTREE": "/w"}
+    assert worktree_env("/w", 4000) == {"AGENTMUX_WORKTREE": "/w", "AGENTMUX_PORT_BASE": "4000"}

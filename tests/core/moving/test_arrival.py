@@ -23,10 +23,10 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.moving.arrival import (
     CHECKPOINTS_MAX,
-    Landing,
+    ImportValues,
     find_state_fault,
-    land_session,
-    unfit,
+    imported_state,
+    why_not_exportable,
 )
 
 COMMIT = "a" * 40
@@ -69,7 +69,7 @@ STATE = SessionState(
     moved=Moved(to="/there/file"),
     extra={"unknown": 1},
 )
-LANDING = Landing(
+LANDING = ImportValues(
     name="20260101-101500-x",
     session_id="here",
     host="box",
@@ -86,7 +86,7 @@ LANDING = Landing(
 
 
 def test_all_that_decides_what_runs_is_of_here() -> None:
-    made = land_session(STATE, LANDING)
+    made = imported_state(STATE, LANDING)
     assert made.options.agents == {"architect": "claude"}
     assert made.options.models == {"architect": "opus"}
     assert made.options.require_approval
@@ -104,7 +104,7 @@ def test_all_that_decides_what_runs_is_of_here() -> None:
 
 
 def test_a_conversation_stays_behind() -> None:
-    record = land_session(STATE, LANDING).agents["coder-1"]
+    record = imported_state(STATE, LANDING).agents["coder-1"]
     now = datetime(2026, 1, 2, tzinfo=UTC)
     facts = ResumeFacts(
         agent="claude",
@@ -124,8 +124,8 @@ def test_a_conversation_stays_behind() -> None:
 
 def test_a_base_that_was_not_looked_at_is_looked_at_here() -> None:
     base = BaseChecks(path="/there/base", commit=COMMIT, steps=({"run": ["evil"]},))
-    assert land_session(replace(STATE, base_checks=base), LANDING).base_checks is None
-    done = land_session(
+    assert imported_state(replace(STATE, base_checks=base), LANDING).base_checks is None
+    done = imported_state(
         replace(STATE, base_checks=replace(base, finished=True)), LANDING
     ).base_checks
     assert done is not None
@@ -143,8 +143,8 @@ def test_a_base_that_was_not_looked_at_is_looked_at_here() -> None:
     ],
 )
 def test_what_cannot_go_on_elsewhere(wrong: dict[str, Any]) -> None:
-    assert unfit(STATE) == ""
-    assert unfit(replace(STATE, **wrong)) != ""
+    assert why_not_exportable(STATE) == ""
+    assert why_not_exportable(replace(STATE, **wrong)) != ""
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,9 @@ def test_what_is_malformed(wrong: dict[str, Any]) -> None:
 def test_a_session_with_too_many_checkpoints_stays() -> None:
     saved = TreeCheckpoint(number=1, because="phase", phase="implementing", commit=COMMIT)
     kept = replace(STATE, tree_checkpoints=(saved,) * CHECKPOINTS_MAX)
-    assert unfit(kept) == ""
+    assert why_not_exportable(kept) == ""
     more = replace(kept, tree_checkpoints=(*kept.tree_checkpoints, saved))
-    assert unfit(more) == "it has 5001 work-tree checkpoints, and at most 5000 can be moved"
+    assert (
+        why_not_exportable(more)
+        == "it has 5001 work-tree checkpoints, and at most 5000 can be moved"
+    )

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.moving.manifest import FILE_MAX, Manifest, Member, decode, encode, may_come
+from agentmux.core.moving.manifest import (
+    FILE_MAX,
+    Manifest,
+    Member,
+    decode,
+    encode,
+    is_exported_path,
+)
 from agentmux.errors import DataError
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -76,7 +83,7 @@ def test_a_newer_version_is_named() -> None:
     ],
 )  # fmt: skip
 def test_a_path_that_may_not_come(path: str) -> None:
-    assert not may_come(path)
+    assert not is_exported_path(path)
     listed = [*manifest()["members"], {"path": path, "size": 0, "sha256": SHA}]  # type: ignore[misc]
     with pytest.raises(DataError):
         decode(manifest(members=listed))
@@ -84,7 +91,7 @@ def test_a_path_that_may_not_come(path: str) -> None:
 
 @given(st.text(max_size=40))
 def test_no_path_that_may_come_leads_out(path: str) -> None:
-    if may_come(path):
+    if is_exported_path(path):
         assert ".." not in path.split("/")
         assert not path.startswith(("/", "."))
         assert path.isascii()

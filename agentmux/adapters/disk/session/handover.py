@@ -167,7 +167,8 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
 
     Args:
         folder: The session's directory.
-        approval: The id of the approval, by which `take_approvers` finds the environment.
+        approval: The id of the approval, by which `take_approval_environment` finds the
+            environment.
         environ: The environment.
 
     Raises:
@@ -180,7 +181,7 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
             json.dump(dict(environ), file)
 
 
-def take_approvers(folder: Path, approval: str) -> dict[str, str] | None:
+def take_approval_environment(folder: Path, approval: str) -> dict[str, str] | None:
     """Return the environment that `leave_environment` stored for an approval, and remove its file.
 
     None if there is no such file, or if it is not valid.

@@ -42,11 +42,13 @@ def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     for path in _list_files(home):
         if path == layout.JOURNAL:
             continue
-        data = files.read_limited(home / path, form.FILE_MAX) if form.may_come(path) else None
+        data = (
+            files.read_limited(home / path, form.FILE_MAX) if form.is_exported_path(path) else None
+        )
         if data is None:
             left.append(path)
         else:
-            packed_files.append(of_bytes(path, data))
+            packed_files.append(make_member(path, data))
     return tuple(packed_files), tuple(left)
 
 
@@ -58,7 +60,7 @@ def _list_files(home: Path) -> Iterator[str]:
             if name in form.FILES:
                 yield name
             continue
-        if name.startswith(".") or name in form.STAYS:
+        if name.startswith(".") or name in form.NOT_EXPORTED:
             continue
         for folder, folders, names in os.walk(top):
             folders.sort()
@@ -68,7 +70,7 @@ def _list_files(home: Path) -> Iterator[str]:
                     yield str(Path(folder, each).relative_to(home))
 
 
-def of_bytes(path: str, data: bytes) -> Member:
+def make_member(path: str, data: bytes) -> Member:
     """Return the archive member for a file ``path`` with the content ``data``."""
     return Member(path=path, size=len(data), sha256=sha256(data).hexdigest())
 
@@ -177,7 +179,7 @@ def _fill(file: IO[bytes], packed: Packed) -> None:
                 _add(tar, f"{INSIDE}{each.path}", packed.journal)
                 continue
             data = files.read_strict(packed.home / each.path, form.FILE_MAX)
-            if data is None or of_bytes(each.path, data) != each:
+            if data is None or make_member(each.path, data) != each:
                 raise DataError(f"`{each.path}` changed while it was exported: try again")
             _add(tar, f"{INSIDE}{each.path}", data)
         if packed.bundle is not None:
@@ -195,7 +197,7 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
     return entry
 
 
-def drop(path: Path) -> None:
+def delete(path: Path) -> None:
     """Remove a temporary file."""
     files.remove(path)
 

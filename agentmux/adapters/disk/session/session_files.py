@@ -129,7 +129,7 @@ class FileSession(FileSignals):
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
-        new_session = FileSession(sessions / f"{layout.MAKING}{new_id()}")
+        new_session = FileSession(sessions / f"{layout.MAKING_PREFIX}{new_id()}")
         try:
             files.make_dir(sessions)
             files.put(sessions / IGNORE, IGNORED)
@@ -234,7 +234,7 @@ class FileSession(FileSignals):
 
     def archive(self, archive: ArchivedArtifacts) -> None:
         for name in self.to_archive(archive):
-            source = files.inside(self._path, name)
+            source = files.path_without_links(self._path, name)
             files.move(source, self._place(f"{archive.to}/{name}"))
 
     def write(self, path: str, data: str) -> Path:
@@ -244,7 +244,7 @@ class FileSession(FileSignals):
         return target
 
     def write_over(self, path: str, data: str) -> None:
-        target = files.inside(self._path, path)
+        target = files.path_without_links(self._path, path)
         files.write_over(target, data.encode("utf-8", "surrogatepass"))
 
     def make_folder(self, path: str) -> None:
@@ -260,7 +260,7 @@ class FileSession(FileSignals):
         """
         if not self._path.is_dir():
             raise DataError(f"the session's directory `{self._path}` is gone")
-        return files.inside(self._path, path, whole=whole)
+        return files.path_without_links(self._path, path, whole=whole)
 
     def sweep(self, *, all_ended: bool = False) -> None:
         # Only the lock's holder and hooks make temporary files; losing a hook's does no harm.

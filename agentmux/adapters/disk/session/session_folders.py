@@ -75,7 +75,7 @@ def is_session(path: str | Path) -> bool:
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:
-    """Return the directories in ``folder`` that `bury` renamed and that are not fully deleted."""
+    """Return the directories in ``folder`` that `hide_for_removal` renamed and that still exist."""
     return tuple(sorted(folder.glob(f"{BURIED}*")))
 
 
@@ -86,14 +86,14 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
     the current Unix time.
     """
     paths = []
-    for path in sorted(folder.glob(f"{layout.MAKING}*")):
+    for path in sorted(folder.glob(f"{layout.MAKING_PREFIX}*")):
         with suppress(OSError):
             if path.lstat().st_mtime < now_s - STARTING_S:
                 paths.append(path)
     return tuple(paths)
 
 
-def glance(path: Path) -> Mapping[str, Any] | None:
+def read_unchecked(path: Path) -> Mapping[str, Any] | None:
     """Return the fields of the session's ``state.json``; None if it must be read in full."""
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or not has_phase(fields):
@@ -186,7 +186,7 @@ def changed_at(path: Path) -> float:
     return latest
 
 
-def bury(path: Path) -> Path:
+def hide_for_removal(path: Path) -> Path:
     """Rename a session's directory so that it does not count as a session; return the new path.
 
     Raises:
@@ -199,7 +199,7 @@ def bury(path: Path) -> Path:
     return target
 
 
-def leave(folder: Path) -> bool:
+def remove_if_unused(folder: Path) -> bool:
     """Remove the sessions folder and ``.agentmux/`` around it, as far as nothing else is in them.
 
     ``folder`` is ``.agentmux/.sessions``. Files that AgentMux creates beside sessions are removed;
@@ -221,11 +221,11 @@ def leave(folder: Path) -> bool:
 
 
 def delete(buried: Path) -> None:
-    """Delete a directory that `bury` renamed; do nothing if it does not exist.
+    """Delete a directory that `hide_for_removal` renamed; do nothing if it does not exist.
 
     Raises:
         DataError: Something in it cannot be deleted; another call can continue.
-        ValueError: The directory does not have a name from `bury`.
+        ValueError: The directory does not have a name from `hide_for_removal`.
     """
     if not buried.name.startswith(BURIED):
         raise ValueError(f"{buried} was not buried")

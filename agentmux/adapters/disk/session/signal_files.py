@@ -98,7 +98,7 @@ class FileSignals:
             )
         with self.journal.exclusive() as held:
             loaded = self._load(held)
-            if loaded.foreign:
+            if loaded.needs_import:
                 raise DataError(
                     f"`{self._path}` was made by an older version and takes no signals yet",
                     hints=(f"import it: agentmux resume {self._path.name}",),
@@ -123,7 +123,7 @@ class FileSignals:
         loaded = load_yaml(data)
         return loaded.value, loaded.problems
 
-    def frozen(self, digest: str, name: str) -> str:
+    def frozen_text(self, digest: str, name: str) -> str:
         path = layout.frozen(digest)
         data, why = self.read_artifact(path, FROZEN_MAX)
         if data is not None and sha256(data).hexdigest() != digest:
@@ -151,7 +151,7 @@ class FileSignals:
             return Turn.UNKNOWN
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        path = files.inside(self._path, layout.turn(launch))
+        path = files.path_without_links(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
 
@@ -237,7 +237,7 @@ class FileSignals:
                 known=False,
                 source="none",
                 tail=(),
-                foreign=True,
+                needs_import=True,
                 warnings=tuple(warnings),
             )
         from agentmux.core.fold.lost_state import rebuild
@@ -250,7 +250,7 @@ class FileSignals:
             source="journal",
             tail=(),
             older=_is_older(first),
-            open=tuple(each for each in implied if not self._lies(each.path, state)),
+            implied_files=tuple(each for each in implied if not self._lies(each.path, state)),
             warnings=tuple(warnings),
         )
 
@@ -286,7 +286,7 @@ class FileSignals:
             known=known,
             source="state.json",
             tail=tail,
-            foreign=True,
+            needs_import=True,
             warnings=tuple(warnings),
         )
 

@@ -14,7 +14,7 @@ _HAS_WORK: Final = (
 )
 
 
-def actual_top(git: GitProgram, listed: Path) -> Path:
+def correct_listed_top(git: GitProgram, listed: Path) -> Path:
     """Return the top directory of a work tree that ``git worktree list`` reports as ``listed``.
 
     Git reports the main work tree by its git directory if that is elsewhere: in a submodule, or

@@ -36,7 +36,7 @@ def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
     return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"
 
 
-def lost_work(session: str, folder: Path) -> tuple[Survivor, ...]:
+def lost_programs(session: str, folder: Path) -> tuple[Survivor, ...]:
     """Return the programs that still run for a session, oldest first.
 
     They count as lost only if the session has no running orchestrator; this is not checked.
@@ -77,8 +77,8 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
 
 
 def end_lost_work(session: str, folder: Path) -> str:
-    """End the programs that `lost_work` returns; return their names and pids as text, or empty."""
-    lost = lost_work(session, folder)
+    """End the programs that `lost_programs` returns; return names and pids as text, or empty."""
+    lost = lost_programs(session, folder)
     end_work(lost)
     return ", ".join(f"{Path(each.argv0).name} (process {each.pid})" for each in lost)
 

@@ -168,7 +168,7 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
     return tuple(sorted(filter(None, processes), key=lambda one: (one.started, one.pid)))
 
 
-def carriers(word: str) -> tuple[tuple[int, int], ...]:
+def processes_with_variable(word: str) -> tuple[tuple[int, int], ...]:
     """Return pid and start time of each process of the user with ``word`` in its environment.
 
     ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.

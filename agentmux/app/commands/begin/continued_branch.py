@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.configuration.forge_place import forge_places, target
+from agentmux.app.session.configuration.forge_place import find_forge_remotes, target
 from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.spec import RepoRef, read_url
@@ -181,7 +181,7 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
 def _resolve_request(world: World, given: str) -> tuple[RepoRef, int] | None:
     number = _NUMBER.fullmatch(given)
     if number is not None:
-        return target(world, world.environment).place, int(number[1])
+        return target(world, world.environment).repository, int(number[1])
     specs = world.forge(world.environment).specs.values()
     urls = (read_url(spec, spec.request_url, given) for spec in specs)
     return next((each for each in urls if each is not None), None)
@@ -194,9 +194,9 @@ def _remote_of(world: World, place: RepoRef, found: ForgeRequest) -> str:
         UsageError: There is none, so nothing could be pushed there.
     """
     forge = world.forge(world.environment)
-    for each in forge_places(world, world.environment):
-        same_host = (each.place.forge, each.place.host) == (place.forge, place.host)
-        if same_host and forge.identity(each.place).casefold() == found.source.casefold():
+    for each in find_forge_remotes(world, world.environment):
+        same_host = (each.repository.forge, each.repository.host) == (place.forge, place.host)
+        if same_host and forge.identity(each.repository).casefold() == found.source.casefold():
             return each.remote
     raise UsageError(
         f"{found.url} comes from {found.source}, which is no remote of this repository",

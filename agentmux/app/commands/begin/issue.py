@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.configuration.forge_place import target
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.documents.outside_text import issue_text, title_line
 from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.journal.state import Issue
@@ -57,7 +57,9 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
     title = title_line(issue.title) or f"Issue {number}"
     remarks = ((each.author, each.text) for each in issue.comments)
     return ReadIssue(
-        issue=Issue(url=issue.url, number=number, title=title, words=writable(words.strip())),
+        issue=Issue(
+            url=issue.url, number=number, title=title, words=replace_unencodable(words.strip())
+        ),
         text=issue_text(title, issue.body, remarks),
         warnings=tuple(_left_out(issue)),
     )
@@ -74,7 +76,7 @@ def _resolve_issue(world: World, given: str) -> tuple[RepoRef, int]:
     """Return the repository and the number of the issue that the user named."""
     number = _NUMBER.fullmatch(given)
     if number is not None:
-        return target(world, world.environment).place, int(number[1])
+        return target(world, world.environment).repository, int(number[1])
     specs = world.forge(world.environment).specs
     for spec in specs.values():
         issue = read_url(spec, spec.issue_url, given)

@@ -43,7 +43,7 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, how_to_install
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.codec.shape import is_control, writable
+from agentmux.core.codec.shape import is_control, replace_unencodable
 from agentmux.core.decisions.workplace import free_port_base
 from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
 from agentmux.core.fleet import lease
@@ -72,7 +72,7 @@ from agentmux.errors import (
     UsageError,
 )
 from agentmux.ports.git.repository import GitRefusedError, Head
-from agentmux.ports.processes import Handover
+from agentmux.ports.processes import StartReportPipe
 
 _TRIES: Final = 9
 """How often a start tries another name, each time because another start has taken the last one."""
@@ -342,7 +342,7 @@ def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) ->
         final_plan, state, pipe = _create_session(world, starter, plan, undo)
         worktree = worktree_of(world, state, final_plan.path)
         if worktree is not None:
-            undo.callback(world.git.worktrees.take_back, worktree)
+            undo.callback(world.git.worktrees.undo_make, worktree)
         begun = hand_over(
             world, starter, final_plan.path, state, OrchestratorRequest(mode="start"), pipe=pipe
         )
@@ -354,7 +354,7 @@ def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) ->
 
 def _create_session(
     world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
-) -> tuple[StartPlan, SessionState, Handover]:
+) -> tuple[StartPlan, SessionState, StartReportPipe]:
     """Create the session's branch, the pipe for the orchestrator's report, and the directory.
 
     The branch and the pipe are created before the directory gets its name. So no session names a
@@ -373,7 +373,7 @@ def _create_session(
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
         files = world.files(plan.path)
-        pipes: list[Handover] = []
+        pipes: list[StartReportPipe] = []
         with ExitStack() as cleanup:
             try:
                 tree = world.locks.tree(world.project)
@@ -461,7 +461,7 @@ def _finish(
     starter: OrchestratorStart,
     plan: StartPlan,
     undo: ExitStack,
-    pipes: list[Handover],
+    pipes: list[StartReportPipe],
     folder: Path,
 ) -> None:
     """Create branch and pipe while the directory still has the temporary name ``folder``.
@@ -562,7 +562,7 @@ def _feature(request: StartRequest) -> str:
         raise UsageError("the feature is empty", hints=('say what to build: agentmux start "…"',))
     if len(feature.encode("utf-8", "surrogatepass")) > FEATURE_MAX:
         raise UsageError(f"the feature is longer than {FEATURE_MAX} bytes")
-    return writable(feature)
+    return replace_unencodable(feature)
 
 
 def _name(

@@ -56,7 +56,7 @@ def _base(world: World, state: SessionState, name: str) -> BaseChecks | None:
         return None
     steps = recorded_steps(world.settings.git.setup)
     try:
-        room = world.git.worktrees.room(worktree_root(world))
+        room = world.git.worktrees.root_facts(worktree_root(world))
         hindered = room.inside is not None or not room.is_writable
     except AgentmuxError as error:
         return BaseChecks(path="", commit=commit, finished=True, because=error.message)

@@ -17,7 +17,13 @@ from agentmux.app.commands.begin.start import (
     start,
     to_be_agreed_to,
 )
-from agentmux.app.commands.look.trust import Effect, placed_by, playing, preview_trust, through
+from agentmux.app.commands.look.trust import (
+    Effect,
+    preview_trust,
+    seats_effect,
+    with_pipeline_files,
+    with_worktree_settings,
+)
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.person import Person
 from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
@@ -125,8 +131,8 @@ def _effect(world: World, request: StartRequest) -> Effect:
     )
     agents, models = flags(request.agent, request.model, request.roles, whole.settings.own_roles)
     elsewhere = any(each is not None for each in (request.base, request.on, request.of))
-    return placed_by(
-        through(playing(agents, models, roles), pipeline),
+    return with_worktree_settings(
+        with_pipeline_files(seats_effect(agents, models, roles), pipeline),
         asked=True if elsewhere else request.worktree,
     )
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.begin.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.session.search.lookup import SessionEntry, live
-from agentmux.app.session.workplace.checkout import TreeTakenError, busy, find_tree_obstacle
+from agentmux.app.session.workplace.checkout import (
+    TreeTakenError,
+    find_tree_obstacle,
+    list_possibly_live,
+)
 from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
@@ -20,7 +24,7 @@ from agentmux.core.decisions.workplace import (
 )
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
-from agentmux.ports.git.worktrees import BaseCommit, WorktreeRoom
+from agentmux.ports.git.worktrees import BaseCommit, WorktreeRootFacts
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -168,7 +172,7 @@ def _without(block: TreeTakenError | None, error: AgentmuxError) -> Workplace:
 
 def _in_the_checkout(world: World, entries: tuple[SessionEntry, ...]) -> TreeTakenError | None:
     lives = live(world, entries)
-    return find_tree_obstacle(world, lives, busy(lives, entries))
+    return find_tree_obstacle(world, lives, list_possibly_live(lives, entries))
 
 
 def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
@@ -189,7 +193,7 @@ def _plan_worktree(
     if not has_repository(world):
         raise UsageError("a worktree needs a git repository", hints=("git init",))
     base = _begin(world, request, entries)
-    room = world.git.worktrees.room(worktree_root(world))
+    room = world.git.worktrees.root_facts(worktree_root(world))
     require_room(room, base)
     folders = room.names | {
         Path(each.text("worktree")).name
@@ -276,7 +280,7 @@ def worktree_root(world: World) -> str | None:
     return f"{home}{root[1:]}"
 
 
-def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
+def require_room(room: WorktreeRootFacts, base: BaseCommit) -> None:
     """Check that worktrees of the commit ``base`` can be made.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
 from agentmux.app.delivery.approval.deliverable import digest_of, ways_along
-from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.merge import require_agreed
 from agentmux.app.delivery.steps.outcome import commit_without_branch, is_kept, ways_to_get
 from agentmux.app.delivery.steps.ways import way_of
@@ -124,7 +124,7 @@ def _show(
         show(line)
     lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
-        person.note(f"warning: {reason(IndexBusyError(lock))}")
+        person.note(f"warning: {describe_failure(IndexBusyError(lock))}")
 
 
 def _where_kept(world: World, state: SessionState) -> str:

@@ -31,5 +31,5 @@ def leave_if_empty(site: Site) -> bool:
         suppress(AgentmuxError, OSError),  # a start has locked it, or it cannot be read
         site.folders.one_at_a_time(site.locks.tree(site.project).top),
     ):
-        return site.folders.leave(sessions_dir(site.project))
+        return site.folders.remove_if_unused(sessions_dir(site.project))
     return False

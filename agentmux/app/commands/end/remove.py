@@ -21,7 +21,7 @@ from agentmux.core.forges.spec import read_url
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words import git_commands
-from agentmux.core.names.words.counts import format_count, some
+from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -108,7 +108,7 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
         changed = world.repository.changed_since(dirty) if top is not None else ()
         if changed:
             files = format_count(len(changed), "file that was", "files that were")
-            return f"{files} changed since it began: {some(changed)}, in {top}"
+            return f"{files} changed since it began: {abbreviate_names(changed)}, in {top}"
     return ""
 
 
@@ -133,11 +133,11 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     commit = entry.fields.get("commit")
     commit_id = commit.get("commit") if isinstance(commit, dict) else None
     delivered = commit_id if isinstance(commit_id, str) else None
-    loss = world.git.worktrees.loss(spec, branch, delivered=delivered)
-    merged = _find_merge_commit(world, entry) if loss.commits or loss.loose else None
+    loss = world.git.worktrees.removal_loss(spec, branch, delivered=delivered)
+    merged = _find_merge_commit(world, entry) if loss.commits or loss.commits_off_branch else None
     if merged is None:
         return loss
-    return world.git.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
+    return world.git.worktrees.removal_loss(spec, branch, merged=merged, delivered=delivered)
 
 
 def _base_branch(entry: SessionEntry) -> str | None:
@@ -196,7 +196,7 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     commits = world.repository.list_unnamed_commits(commit_id) if commit_id is not None else ()
     if commit_id is None or not commits:
         return ""
-    many = f"{format_count(len(commits), 'commit')} on no branch ({some(commits)})"
+    many = f"{format_count(len(commits), 'commit')} on no branch ({abbreviate_names(commits)})"
     if force:
         return many
     keep = command_to_keep(world, state, commit_id[:12])
@@ -212,20 +212,27 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     parts = []
     if found.changed:
         files = format_count(len(found.changed), "file")
-        parts.append(f"{files} in {spec.path} not committed ({some(found.changed)})")
+        parts.append(f"{files} in {spec.path} not committed ({abbreviate_names(found.changed)})")
     if found.commits:
         many = format_count(len(found.commits), "commit")
-        parts.append(f"{many} on {spec.label} not merged ({some(found.commits)})")
-    if found.loose:
-        many = format_count(len(found.loose), "commit")
-        parts.append(f"{many} {_where(found, spec)} on no branch ({some(found.loose)})")
+        parts.append(f"{many} on {spec.label} not merged ({abbreviate_names(found.commits)})")
+    if found.commits_off_branch:
+        many = format_count(len(found.commits_off_branch), "commit")
+        parts.append(
+            f"{many} {_where(found, spec)} on no branch"
+            f" ({abbreviate_names(found.commits_off_branch)})"
+        )
     if found.saved and spec.checkpoint is not None:
         files = format_count(len(found.saved), "file")
         number = spec.checkpoint.number
-        parts.append(f"{files} that only work-tree checkpoint {number} has ({some(found.saved)})")
+        parts.append(
+            f"{files} that only work-tree checkpoint {number} has ({abbreviate_names(found.saved)})"
+        )
     if found.staged:
         files = format_count(len(found.staged), "staged file")
-        parts.append(f"{files} of a worktree that is not at its place ({some(found.staged)})")
+        parts.append(
+            f"{files} of a worktree that is not at its place ({abbreviate_names(found.staged)})"
+        )
     if found.operation:
         parts.append(f"a {found.operation} under way {_where(found, spec)}")
     return ", and ".join(parts)
@@ -237,7 +244,7 @@ def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 
 def besides_words(found: WorktreeLoss) -> str:
     """Return what else a worktree contains that is no work of the session; empty if nothing."""
-    return f" (with what no commit has: {some(found.besides)})" if found.besides else ""
+    return f" (with what no commit has: {abbreviate_names(found.besides)})" if found.besides else ""
 
 
 def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
@@ -263,7 +270,7 @@ def ways_to_keep(
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     yield from _ways_if_gone(entry, found)
-    for each in found.behind:
+    for each in found.tips_off_branch:
         kept = keep_as(world, each)
         yield f"keep what was left on no branch: git branch {kept} {each[:12]}"
     yield from _ways_to_keep_commits(entry, found, spec)
@@ -324,7 +331,7 @@ def remove_session(
     lock.acquire(LOCK_WAIT_S, {"command": "remove"})
     try:
         take_away()
-        buried = site.folders.bury(entry.path)
+        buried = site.folders.hide_for_removal(entry.path)
         site.traces.forget(entry.text("session_id"), entry.path)
     finally:
         lock.release()

@@ -98,7 +98,7 @@ def _take_worktree(
     """Remove worktree and branch, and note what is gone with them."""
     # Checked again: the person may have taken long to answer, and worked there meanwhile.
     now = require_nothing_lost(world, entry, spec, force=force)
-    world.git.worktrees.take_away(spec, now.tip)
+    world.git.worktrees.remove(spec, now.tip)
     tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
     gone = going_words(now, spec)
     if gone:
@@ -136,7 +136,7 @@ def _remove_base(entry: SessionEntry, world: Callable[[], World]) -> None:
     if entry.fields.get("base_checks"):
         spec = base_to_remove(world(), entry)
         if spec is not None:
-            world().git.worktrees.take_away(spec, None)
+            world().git.worktrees.remove(spec, None)
 
 
 def _forget_checkpoints(entry: SessionEntry, world: Callable[[], World]) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.snapshot import keep, snapshot
+from agentmux.app.session.snapshot import save_snapshot, snapshot
 from agentmux.app.session.workplace.own_worktree import has_lost_worktree, with_workplace
 from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
@@ -107,7 +107,7 @@ def _end_agents(
     for pane in panes:
         text = snapshot(session, pane, screens[pane.id]) if pane.id in screens else None
         if text is not None:
-            keep(files, pane.seat, text)
+            save_snapshot(files, pane.seat, text)
     own.close_panes([pane.id for pane in panes])
     for pane in panes:  # their wrappers write the exit records
         wait_gone(pane.pid, 0, _END_S)

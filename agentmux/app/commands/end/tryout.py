@@ -171,4 +171,4 @@ def end_trial(world: World) -> tuple[str, ...]:
         over = f"the trial is over; your checkout is at {where}: {history}"
     else:
         over = f"your checkout is back at {where}, without the files of {trial.session}"
-    return (over, *world.repository.ways_to_put_back(git_commands.FOR_TRIAL))
+    return (over, *world.repository.stash_hints(git_commands.FOR_TRIAL))

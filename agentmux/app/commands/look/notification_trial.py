@@ -43,7 +43,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class Channels:
     """The means by which the test reaches the user.
 
     Attributes:
@@ -57,7 +57,7 @@ class Ways:
     notifier: Notifier
 
 
-def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
+def send_test(addresses: Sequence[Address], ways: Channels) -> tuple[Tried, ...]:
     """Send one test message to each address; return the outcomes in that order; never raises."""
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
@@ -66,14 +66,14 @@ def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
     return tuple(results[each] for each in addresses)
 
 
-def _bell(ways: Ways) -> Tried:
+def _bell(ways: Channels) -> Tried:
     if ways.ring():
         return Tried(address=Address(BELL), outcome=TrialOutcome.SENT)
     reason = "this is no terminal; a session rings in its own"
     return Tried(address=Address(BELL), outcome=TrialOutcome.SKIPPED, reason=reason)
 
 
-def _tmux(ways: Ways) -> Tried:
+def _tmux(ways: Channels) -> Tried:
     address = Address(TMUX)
     try:
         count = ways.announce(f"{_TITLE} (agentmux notify --test)")
@@ -86,7 +86,7 @@ def _tmux(ways: Ways) -> Tried:
     return Tried(address=address, outcome=TrialOutcome.SENT, reason=reason)
 
 
-def _send_messages(addresses: Sequence[Address], ways: Ways) -> Iterator[Tried]:
+def _send_messages(addresses: Sequence[Address], ways: Channels) -> Iterator[Tried]:
     for each in ways.notifier.send(_MESSAGE, addresses) if addresses else ():
         outcome = TrialOutcome.FAILED if each.problem else TrialOutcome.SENT
         yield Tried(address=each.address, outcome=outcome, reason=each.problem)

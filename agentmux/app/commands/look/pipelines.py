@@ -11,7 +11,7 @@ from agentmux.app.session.configuration.pipeline_choice import (
 )
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
-from agentmux.core.codec.shape import plain
+from agentmux.core.codec.shape import replace_invisible
 from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
 from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.definitions.located import Problem
@@ -108,7 +108,7 @@ def _view(world: World, source: Source | None) -> PipelineView | None:
     pipeline = definition.pipeline
     first = source.text.partition("\n")[0]
     return PipelineView(
-        name=plain(source.name),
+        name=replace_invisible(source.name),
         origin=source.origin,
         path=source.path,
         says=first.removeprefix("#").strip() if first.startswith("# ") else "",

@@ -134,12 +134,15 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
         part
         for part in after.consent.trust.parts()
         if part.key in keys
-        if part.key not in held or trust.standing(held[part.key], known) is trust.Standing.TRUSTED
+        if part.key not in held
+        or trust.trust_state(held[part.key], known) is trust.TrustState.TRUSTED
     ]
     keep(after, [part for part in fine if held.get(part.key) != part])
 
 
-def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collection[str]) -> Effect:
+def seats_effect(
+    agents: Mapping[str, str], models: Mapping[str, str], roles: Collection[str]
+) -> Effect:
     """Return the `Effect` of a session with these flags: what its seats would run and be told.
 
     Args:
@@ -155,7 +158,7 @@ def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collect
     return effect
 
 
-def through(effect: Effect, name: str) -> Effect:
+def with_pipeline_files(effect: Effect, name: str) -> Effect:
     """Return ``effect``, extended by what a start reads from the files of the pipeline ``name``."""
 
     def both(world: World) -> object:
@@ -169,7 +172,7 @@ def through(effect: Effect, name: str) -> Effect:
     return both
 
 
-def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
+def with_worktree_settings(effect: Effect, *, asked: bool | None) -> Effect:
     """Return ``effect``, extended by what a start uses to make and prepare a worktree.
 
     The commands that check the result are included, too.
@@ -192,7 +195,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
 def played_in(state: SessionState) -> Effect:
     """Return the `Effect` of the session with this state: what its seats would run and be told."""
     options = state.options
-    return playing(options.agents, options.models, session_roles(state))
+    return seats_effect(options.agents, options.models, session_roles(state))
 
 
 def _resolve_player(

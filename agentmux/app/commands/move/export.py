@@ -31,7 +31,7 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
 from agentmux.core.journal.events import SessionMoved
-from agentmux.core.moving.arrival import unfit
+from agentmux.core.moving.arrival import why_not_exportable
 from agentmux.core.moving.manifest import (
     BASE_REF,
     CHECKPOINT_REFS,
@@ -134,7 +134,7 @@ def _require_exportable(world: World, entry: SessionEntry, state: SessionState) 
             f"session {name} is not in a git repository, so its files cannot come along",
             hints=("git init",),
         )
-    why = unfit(state) if state.rewind is None and not state.pending_archive else ""
+    why = why_not_exportable(state) if state.rewind is None and not state.pending_archive else ""
     if why:
         raise BlockedError(
             f"session {name} cannot be exported: {why}",
@@ -234,7 +234,7 @@ def _export_session(
     session.take_over(session_name=world.default_name())
     finish_rewind(world, session)
     archive_pending(session)
-    why = unfit(session.state)
+    why = why_not_exportable(session.state)
     if why:
         raise BlockedError(
             f"session {entry.name} cannot be exported: {why}",
@@ -267,7 +267,7 @@ def _export_session(
             bundle=digest,
             bundle_size=size,
             inside=where_inside(world),
-            members=(world.archives.of_bytes(layout.JOURNAL, journal), *members),
+            members=(world.archives.make_member(layout.JOURNAL, journal), *members),
         )
         packed = Packed(manifest=manifest, journal=journal, home=home, bundle=bundle)
         archive_digest = world.archives.write(target, packed, force=force)

@@ -41,12 +41,12 @@ from agentmux.core.journal.state import Base, SessionState, encode
 from agentmux.core.moving import handover
 from agentmux.core.moving.arrival import (
     CHECKPOINTS_MAX,
-    Landing,
+    ImportValues,
     find_state_fault,
     forgotten_agents,
-    land_session,
+    imported_state,
     too_many,
-    unfit,
+    why_not_exportable,
 )
 from agentmux.core.moving.manifest import (
     BASE_REF,
@@ -69,7 +69,7 @@ from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.ports.git.worktrees import WorktreeRoom
+    from agentmux.ports.git.worktrees import WorktreeRootFacts
     from agentmux.ports.session.moving import SessionArchive
 
 _BUNDLE: Final = f"{layout.WORK_TREE}/import.bundle"
@@ -151,7 +151,7 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
         return _state_of(archive, archive.events()).pipeline.name
 
 
-def taken_from(world: World, pipeline: str) -> object:
+def import_effect(world: World, pipeline: str) -> object:
     """Return a value that stands for what an import takes from the configuration of ``world``.
 
     Only for questions of trust: two worlds with equal values would import the session equally.
@@ -287,7 +287,7 @@ def _state_of(archive: SessionArchive, events: tuple[Event, ...]) -> SessionStat
     except RecursionError:
         raise _unusable("it is nested too deeply") from None
     manifest, saved = archive.manifest, last_checkpoint(state)
-    wrong = find_state_fault(state) or unfit(state)
+    wrong = find_state_fault(state) or why_not_exportable(state)
     if not wrong and state.session_id != manifest.source:
         wrong = "its journal is another session's"
     if not wrong and (saved.commit if saved is not None else None) != manifest.checkpoint:
@@ -321,7 +321,7 @@ def _plan_arrival(
     base = state.base or Base(commit=state.options.base or manifest.base, branch=state.branch)
     completion = world.settings.completion
     taken = {each.fields.get("port_base") for each in entries}
-    landing = Landing(
+    landing = ImportValues(
         name=name,
         session_id=session,
         host=manifest.host,
@@ -336,7 +336,7 @@ def _plan_arrival(
         agents=registered,
     )
     here = with_pipeline(state, chosen.definition, chosen.files, chosen.verify)
-    new_state = land_session(here, landing)
+    new_state = imported_state(here, landing)
     if state.base_checks is not None and new_state.base_checks is None:
         new_state = with_base(world, new_state, name)
     fact = SessionArrived(state=encode(new_state), host=manifest.host, session=manifest.source)
@@ -421,7 +421,7 @@ def _place(
     Raises:
         UsageError: No worktree can be made.
     """
-    room = world.git.worktrees.room(worktree_root(world))
+    room = world.git.worktrees.root_facts(worktree_root(world))
     named = [each for each in entries if each.text("worktree")]
     folders = room.names | {
         Path(each.text("worktree")).name
@@ -443,7 +443,7 @@ def _place(
 
 
 def _known_branch(
-    world: World, manifest: Manifest, state: SessionState, room: WorktreeRoom, session: str
+    world: World, manifest: Manifest, state: SessionState, room: WorktreeRootFacts, session: str
 ) -> str:
     """Return the branch of an interrupted import, or else the session's own one if it can be used.
 
@@ -515,16 +515,16 @@ def _fill(
         names = (f"{CHECKPOINT_REFS}{each.number}" for each in state.tree_checkpoints)
         known = frozenset({HEAD_REF, BASE_REF, REVIEWED_REF, *names})
         world.git.bundles.unpack(folder, bundle, known)
-        world.archives.drop(bundle)
+        world.archives.delete(bundle)
     _require_commits(world, folder, manifest, state)
     _hand_over(world, folder, manifest, state)
     world.git.bundles.bring(folder, manifest.head)
     base = world.git.worktrees.base(manifest.head)
     if base is not None:
-        require_room(world.git.worktrees.room(worktree_root(world)), base)
+        require_room(world.git.worktrees.root_facts(worktree_root(world)), base)
     spec = worktree_of(world, state, arrival.path)
     if spec is not None and state.worktree_made:
-        undo(lambda: world.git.worktrees.take_away(spec, arrival.tip))
+        undo(lambda: world.git.worktrees.remove(spec, arrival.tip))
         world.git.worktrees.adopt(spec, arrival.tip)
 
 

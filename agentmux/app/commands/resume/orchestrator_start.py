@@ -16,7 +16,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports.processes import LOCK_WAIT_S, Handover
+from agentmux.ports.processes import LOCK_WAIT_S, StartReportPipe
 from agentmux.ports.tmux.terminal import (
     OwnSession,
     Pane,
@@ -53,7 +53,7 @@ class OrchestratorStart:
     """
 
     argv: Callable[[Path, OrchestratorRequest], tuple[str, ...]]
-    pipe: Callable[[Path], Handover]
+    pipe: Callable[[Path], StartReportPipe]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def hand_over(
     state: SessionState,
     request: OrchestratorRequest,
     *,
-    pipe: Handover | None = None,
+    pipe: StartReportPipe | None = None,
 ) -> StartedSession:
     """Create the tmux session, run the orchestrator in it, and wait until it is ready.
 
@@ -185,7 +185,7 @@ def reattach(
     )
 
 
-def _ready(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport:
+def _ready(own: OwnSession, pipe: StartReportPipe, wait_s: float) -> OrchestratorReport:
     """Wait for the report; raise the error of an orchestrator that could not start."""
     report = _report(own, pipe, wait_s)
     if not report.ok:
@@ -195,7 +195,7 @@ def _ready(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport
     return report
 
 
-def _report(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport:
+def _report(own: OwnSession, pipe: StartReportPipe, wait_s: float) -> OrchestratorReport:
     panes = [pane for pane in _panes(own) if pane.is_monitor]
     data = pipe.wait(wait_s, panes[0].pid) if panes else None
     if data is not None:

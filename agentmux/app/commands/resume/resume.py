@@ -19,7 +19,7 @@ from agentmux.app.commands.resume.orchestrator_start import (
 )
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.missing_programs import LackingProgramError, lacking_programs
-from agentmux.app.launch.stopped_pane import unheard
+from agentmux.app.launch.stopped_pane import unrecorded_choices
 from agentmux.app.session.check_record import adoptable
 from agentmux.app.session.configuration.frozen_files import require_frozen
 from agentmux.app.session.configuration.pinned import (
@@ -42,8 +42,8 @@ from agentmux.app.session.search.moved import require_here
 from agentmux.app.session.workplace.branch_mismatch import branch_left
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
 from agentmux.app.session.workplace.own_worktree import (
+    find_remake_obstacle,
     locate_worktree,
-    obstacle,
     relocation,
     with_workplace,
     without_checkpoints,
@@ -175,7 +175,7 @@ def plan_resume(
     require_own(world, state, files.path)
     recorded, state = state, locate_worktree(world, state, files.path)
     world = with_workplace(world, state)
-    added = (*loaded.open, *added)
+    added = (*loaded.implied_files, *added)
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
     state, texts = _pin_pipeline(world, files, state, repin=repin and bool(changed))
     state, more = _apply_first_facts(world, files, state)
@@ -225,7 +225,9 @@ def _obstacle(
     if state.phase == Phase.DONE:
         return None
     trial = trial_in_the_way(world) if not state.worktree else None
-    return trial or obstacle(world, state, path, leaves_folder=rebuild != Rebuild.CAREFUL)
+    return trial or find_remake_obstacle(
+        world, state, path, leaves_folder=rebuild != Rebuild.CAREFUL
+    )
 
 
 def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:
@@ -383,7 +385,7 @@ def _apply_first_facts(
     added: tuple[Implied, ...] = ()
     if state.rewind is not None:
         state, added = _apply_fact(world, state, rewound_fact(state.rewind))
-    for seat, launch, fact in (*unheard(state, files), *adoptable(world, state, files)):
+    for seat, launch, fact in (*unrecorded_choices(state, files), *adoptable(world, state, files)):
         state, more = _apply_fact(world, state, fact, seat=seat, launch=launch)
         added = (*added, *more)
     return state, added
@@ -467,7 +469,7 @@ def _with_identity(world: World, plan: ResumePlan) -> SessionState:
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
-def plan_lacks(world: World, plan: ResumePlan) -> LackingProgramError | None:
+def find_lacking_program(world: World, plan: ResumePlan) -> LackingProgramError | None:
     """Return why a resume without a person is refused (`lacking_programs`); None if it is not."""
     return lacking_programs(world.agents.programs, world.files(plan.path), plan.state, plan.panes)
 

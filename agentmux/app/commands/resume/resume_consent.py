@@ -15,8 +15,8 @@ from agentmux.app.commands.resume.orchestrator_start import (
 )
 from agentmux.app.commands.resume.resume import (
     ResumePlan,
+    find_lacking_program,
     find_obstacle,
-    plan_lacks,
     plan_resume,
     require_seats,
     require_unfinished,
@@ -32,7 +32,7 @@ from agentmux.app.session.search.lookup import (
     live,
     require_live,
 )
-from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
+from agentmux.app.session.workplace.checkout import find_tree_obstacle, list_possibly_live
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import policy_of
@@ -102,7 +102,7 @@ def resume_with_consent(
         world = person.trust(world, used_by(world, entry, repin=command.repin))
     asks = person.is_asked and command.is_watched
     plan = _agree_on_plan(world, person, entry, command, asks=asks)
-    obstacle = plan.obstacle or (None if asks else plan_lacks(world, plan))
+    obstacle = plan.obstacle or (None if asks else find_lacking_program(world, plan))
     if obstacle is not None:
         raise obstacle
     told = (*plan.warnings, *missing_programs(plan.panes))
@@ -141,7 +141,7 @@ def _require_free(world: World, tools: ResumeTools, entry: SessionEntry) -> None
         tools.wait_end(own.orchestrator)
         lives = live(world, known)
     block = find_obstacle(world, entry, lives[entry.path])
-    block = block or find_tree_obstacle(world, lives, busy(lives, known), entry)
+    block = block or find_tree_obstacle(world, lives, list_possibly_live(lives, known), entry)
     if block is not None:
         raise block
 

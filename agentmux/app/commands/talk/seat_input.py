@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.commands.resume.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
 from agentmux.core.journal.state import AGENT_MODES, SessionState
@@ -51,7 +51,7 @@ def require_message(text: str) -> str:
     Raises:
         UsageError: The message is empty or too long.
     """
-    text = writable(text).strip()
+    text = replace_unencodable(text).strip()
     if not text:
         raise UsageError("the message is empty")
     if len(text.encode()) > MESSAGE_MAX:
@@ -66,7 +66,7 @@ def require_message(text: str) -> str:
 _AS_FILE: Final = "write it to a file in the project, and tell the agent to read that file"
 
 
-def give(
+def record_input(
     world: World,
     entry: SessionEntry,
     seat: str,

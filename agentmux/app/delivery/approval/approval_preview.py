@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
-from agentmux.app.delivery.steps.ways import goes
+from agentmux.app.delivery.steps.ways import describe_way
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.changes import changes_of
@@ -78,15 +78,15 @@ def destination(
         found: The session's result (`deliverable`).
         way: Where the result goes, as returned by `way_of`.
     """
-    where = goes(world, state, way)
+    where = describe_way(world, state, way)
     if way == MERGE and found.held_by_base and not found.uncommitted:
         return ""
     try:
         obstacle = merge_obstacle(world, state, files.path) if way == MERGE else None
     except (MissingError, OSError) as error:
-        return f"{where}; whether that can be done now is not known: {reason(error)}"
+        return f"{where}; whether that can be done now is not known: {describe_failure(error)}"
     if obstacle is not None:
-        return f"it cannot be merged now: {reason(obstacle)}"
+        return f"it cannot be merged now: {describe_failure(obstacle)}"
     back = found.brings_back if way == MERGE else ()
     return f"{where}; {brought_back_label(back, merge_base(state))}" if back else where
 
@@ -151,7 +151,7 @@ def _stat(
         changes = changes_of(world, state, files.path)
         lines = changes.repository.stat(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
-        yield f"how much they changed is not known: {reason(error)}"
+        yield f"how much they changed is not known: {describe_failure(error)}"
         lines = ()
     yield from (line.strip() for line in lines)
     if not lines:

@@ -10,7 +10,7 @@ from agentmux.app.delivery.approval.approval_preview import (
     summary_preview,
 )
 from agentmux.app.delivery.approval.deliverable import Deliverable, decision_digest, deliverable
-from agentmux.app.delivery.steps.commit import find_head_error, reason
+from agentmux.app.delivery.steps.commit import describe_failure, find_head_error
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
@@ -35,14 +35,14 @@ class ApprovalQuestion:
     """The question whether to approve the result as it is now.
 
     Attributes:
-        does: What approving does, worded to follow "to" (for example "commit 2 files: …").
+        effect: What approving does, worded to follow "to" (for example "commit 2 files: …").
         approval: The approval of the result that is shown.
         result: The result.
         summary: The first lines of the preview, with the summary.
         outcome: The other lines of the preview.
     """
 
-    does: str
+    effect: str
     approval: Approved
     result: Deliverable
     summary: tuple[str, ...]
@@ -78,7 +78,7 @@ def approval_question(
     result = deliverable(world, state)
     where = destination(world, files, state, result, way)
     return ApprovalQuestion(
-        does=_doing(result, where),
+        effect=_doing(result, where),
         approval=approval_of(files, state, result, way),
         result=result,
         summary=tuple(summary_preview(files, state)),
@@ -93,7 +93,7 @@ def question_or_obstacle(
     try:
         return approval_question(world, files, state)
     except (AgentmuxError, OSError) as error:
-        return reason(error)
+        return describe_failure(error)
 
 
 def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, way: str) -> Approved:
@@ -120,7 +120,7 @@ def _outcome(
     try:
         yield from outcome_lines(world, files, state, found, where)
     except (AgentmuxError, OSError) as error:
-        yield f"more cannot be shown: {reason(error)}"
+        yield f"more cannot be shown: {describe_failure(error)}"
 
 
 def _doing(found: Deliverable, where: str) -> str:

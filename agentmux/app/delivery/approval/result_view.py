@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval.approval_preview import summary_lines, verdict_lines
 from agentmux.app.delivery.approval.deliverable import digest_of
-from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.pipeline.verified import verified_lines
@@ -51,7 +51,7 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
         changes = changes_of(world, state, files.path)
         lines = changes.repository.patch(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
-        return (f"the changes cannot be shown: {reason(error)}",)
+        return (f"the changes cannot be shown: {describe_failure(error)}",)
     note = (changes.note,) if changes is not None and changes.note else ()
     return (*note, *lines) or (_UNCHANGED,)
 
@@ -63,7 +63,7 @@ def check_lines(world: World, files: SessionFiles, state: SessionState) -> Itera
         if has_changed_since_checks(world, state, files):
             yield f"{CHANGED}: what they said is about other files"
     except (AgentmuxError, OSError) as error:
-        yield f"whether the files have changed since is not known: {reason(error)}"
+        yield f"whether the files have changed since is not known: {describe_failure(error)}"
 
 
 def stat_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
@@ -72,6 +72,6 @@ def stat_lines(world: World, files: SessionFiles, state: SessionState) -> Iterat
         changes = changes_of(world, state, files.path)
         lines = changes.repository.stat(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
-        yield f"how much the files changed is not known: {reason(error)}"
+        yield f"how much the files changed is not known: {describe_failure(error)}"
         return
     yield from [line.strip() for line in lines] or [_UNCHANGED]

@@ -17,10 +17,10 @@ from agentmux.core.decisions.workplace import ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.words import git_commands
-from agentmux.core.names.words.counts import some
+from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.ports.git.repository import (
     GitError,
     Head,
@@ -183,7 +183,7 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     if kept:  # keep them: their messages will not be in the session's commit
         undo = f"git branch {kept} HEAD && {undo}"
     subjects = world.repository.subjects(base) if base and head.commit is not None else ()
-    named = f" ({some(subjects)})" if subjects else ""
+    named = f" ({abbreviate_names(subjects)})" if subjects else ""
     since = f"git log --oneline {base}.." if base else "git log --oneline"
     return (
         f"see the commits since then: {since}",
@@ -191,9 +191,9 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     )
 
 
-def reason(error: AgentmuxError | OSError) -> str:
+def describe_failure(error: AgentmuxError | OSError) -> str:
     """Return why a commit was not made, and what to do about it, as one line."""
-    failure = of_system(error) if isinstance(error, OSError) else error
+    failure = data_error_from(error) if isinstance(error, OSError) else error
     return "; ".join((failure.message, *failure.hints))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.work import OvertakenError, Record, StepError, StepWork
-from agentmux.app.session.workplace.checkout import merges_there, undecided_in, works_in
+from agentmux.app.session.workplace.checkout import find_tree_taken_error, merge_note, undecided_in
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import MERGE
@@ -117,7 +117,7 @@ class MergeStep:
             raise _again(error, state) from error
         return {"base": plan.base, "old": plan.old, "new": plan.new}
 
-    def take(self, work: StepWork, record: Record) -> Record:
+    def perform(self, work: StepWork, record: Record) -> Record:
         """Move the base branch to the new commit."""
         plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
         merging = work.world.git.merging(work.environ)
@@ -152,7 +152,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
     base, merging = merge_base(state), world.git.merging(world.environment)
     try:
         tree, dirty = Path(state.worktree or ""), state.options.dirty
-        merging.foresee(base, tree, home, state.session_id, leave_out=dirty)
+        merging.check_mergeable(base, tree, home, state.session_id, leave_out=dirty)
         top = merging.checkout_of(base)
         return _find_merge_obstacle(world, top, home) if top is not None else None
     except MergeConflictError as error:
@@ -191,7 +191,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     if taken is not None:
         raise taken
     lock = world.locks.tree(top)
-    lock.acquire(_LOCK_WAIT_S, merges_there(home))
+    lock.acquire(_LOCK_WAIT_S, merge_note(home))
     try:
         yield
     finally:
@@ -200,7 +200,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
 
 def _find_merge_obstacle(world: World, top: Path, home: Path) -> AgentmuxError | None:
     """Return why no merge may change the files at ``top``: a session needs them; else None."""
-    taken = works_in(world, top)
+    taken = find_tree_taken_error(world, top)
     if taken is not None:
         return taken
     other = undecided_in(world, top)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
-from agentmux.app.delivery.steps.steps import TAKEN_BY
+from agentmux.app.delivery.steps.steps import STEPS_BY_NAME
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.workplace import is_away
 from agentmux.core.names.phase import Phase
@@ -38,7 +38,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     """
     commit = state.commit.commit if state.commit is not None else None
     if commit is None:
-        aside = world.repository.ways_to_put_back(git_commands.FOR_REVIEW)
+        aside = world.repository.stash_hints(git_commands.FOR_REVIEW)
         return ("nothing was committed",) if state.commits else aside
     committed = f"committed {commit[:12]}"
     if is_on_no_branch(state):
@@ -53,7 +53,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
 def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
     """Return lines about what the user put aside for a merge of this result, or of another one."""
     base = state.base.branch if state.base is not None and state.worktree else None
-    return world.git.merging(world.environment).ways_to_put_back(base) if base is not None else ()
+    return world.git.merging(world.environment).stash_hints(base) if base is not None else ()
 
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
@@ -97,13 +97,13 @@ def is_kept(state: SessionState) -> bool:
 def _describe_steps(state: SessionState) -> tuple[str, ...]:
     steps = state.delivery.steps if state.delivery is not None else {}
     return tuple(
-        TAKEN_BY[name].describe_result(step.record)
+        STEPS_BY_NAME[name].describe_result(step.record)
         for name, step in steps.items()
-        if name in TAKEN_BY and step.status == DONE
+        if name in STEPS_BY_NAME and step.status == DONE
     )
 
 
-def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
+def describe_ways_to_get(world: Callable[[], World], path: Path) -> tuple[str, ...]:
     """Return `ways_to_get` for a viewer of the session whose directory is ``path``.
 
     If the commands cannot be found, the returned line says why.

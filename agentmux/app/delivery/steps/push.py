@@ -38,7 +38,7 @@ class PushStep:
         remote = push_target(work.world, work.state, work.environ)
         return {"remote": remote, "branch": work.state.branch or "", "commit": work.result}
 
-    def take(self, work: StepWork, record: Record) -> Record:
+    def perform(self, work: StepWork, record: Record) -> Record:
         """Push the commit; pushing the same commit again changes nothing."""
         remotes = work.world.remotes(work.world.tree, work.environ)
         try:

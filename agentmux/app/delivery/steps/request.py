@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.push import push_target
 from agentmux.app.delivery.steps.work import Record, StepWork
-from agentmux.app.session.configuration.forge_place import forge_places, target
-from agentmux.core.documents.secret_values import secrets_of, without
+from agentmux.app.session.configuration.forge_place import find_forge_remotes, target
+from agentmux.core.documents.secret_values import hide_secrets, secrets_of
 from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.result_text import request_body, request_title
 from agentmux.errors import UsageError
-from agentmux.ports.forge import Forge, ForgeError, ForgeRequest, NewRequest
+from agentmux.ports.forge import ForgeError, ForgeRequest, Forges, NewRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,18 +59,21 @@ def request_target(world: World, state: SessionState, environ: Mapping[str, str]
     """
     remote = push_target(world, state, environ)
     into = target(world, environ)
-    places = {each.remote: each.place for each in forge_places(world, environ)}
+    places = {each.remote: each.repository for each in find_forge_remotes(world, environ)}
     source = places.get(remote)
-    if source is None or (source.forge, source.host) != (into.place.forge, into.place.host):
+    if source is None or (source.forge, source.host) != (
+        into.repository.forge,
+        into.repository.host,
+    ):
         raise UsageError(
-            f"the result is pushed to {remote}, which is not on {into.place.host}",
+            f"the result is pushed to {remote}, which is not on {into.repository.host}",
             hints=("approve it with --push, and open the request by hand",),
         )
-    world.forge(environ).require_program(into.place)
+    world.forge(environ).require_program(into.repository)
     return {
-        "forge": into.place.forge,
-        "host": into.place.host,
-        "repo": into.place.repo,
+        "forge": into.repository.forge,
+        "host": into.repository.host,
+        "repo": into.repository.repo,
         "source": source.repo,
         "branch": state.branch or "",
         "base": request_base(world, state, remote),
@@ -90,11 +93,11 @@ class RequestStep:
         return {
             **request_target(work.world, state, work.environ),
             "commit": work.result,
-            "title": without(request_title(state), _secrets(work)),
+            "title": hide_secrets(request_title(state), _secrets(work)),
             **number,
         }
 
-    def take(self, work: StepWork, record: Record) -> Record:
+    def perform(self, work: StepWork, record: Record) -> Record:
         """Open the request, unless it is open already; return its number and its URL."""
         forge = work.world.forge(work.environ)
         ours = _ours(forge, record)
@@ -119,7 +122,7 @@ def _place(record: Record, repo: str = "repo") -> RepoRef:
     return RepoRef(forge=record["forge"], host=record["host"], repo=record[repo])
 
 
-def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
+def _ours(forge: Forges, record: Record) -> ForgeRequest | None:
     """Return the open request from our repository at our commit; None if there is none.
 
     A request that somebody else opened for a branch of the same name does not count.
@@ -149,7 +152,7 @@ def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
     return late
 
 
-def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
+def _new(work: StepWork, forge: Forges, record: Record) -> NewRequest:
     summary = summary_path(work.state)
     data = work.world.files(work.home).read_artifact(summary, _SUMMARY_MAX)[0] or b""
     body = request_body(
@@ -161,12 +164,12 @@ def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
         branch=record["branch"],
         base=record["base"],
         title=record["title"],
-        body=without(body, _secrets(work)),
+        body=hide_secrets(body, _secrets(work)),
         is_draft=work.world.settings.completion.draft,
     )
 
 
-def _closes(forge: Forge, state: SessionState, record: Record) -> str:
+def _closes(forge: Forges, state: SessionState, record: Record) -> str:
     """Return the issue as a request in this repository refers to it; empty if there is none."""
     spec = forge.specs[record["forge"]]
     issue = None if state.issue is None else read_url(spec, spec.issue_url, state.issue.url)
@@ -176,7 +179,7 @@ def _closes(forge: Forge, state: SessionState, record: Record) -> str:
     return f"#{number}" if place.is_same(_place(record)) else f"{place.repo}#{number}"
 
 
-def _open_request(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest:
+def _open_request(forge: Forges, record: Record, new: NewRequest) -> ForgeRequest:
     """Open a request, and return it.
 
     Raises:

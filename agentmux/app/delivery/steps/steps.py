@@ -11,7 +11,7 @@ from agentmux.app.delivery.steps.request import RequestStep
 from agentmux.app.delivery.steps.work import Step
 from agentmux.core.names.statuses import MERGE, PUSH, REQUEST
 
-TAKEN_BY: Final[Mapping[str, Step]] = {
+STEPS_BY_NAME: Final[Mapping[str, Step]] = {
     MERGE: MergeStep(),
     PUSH: PushStep(),
     REQUEST: RequestStep(),

@@ -50,13 +50,13 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
 
 
 def possible_ways(world: World, state: SessionState) -> Iterator[tuple[str, str]]:
-    """Yield each way that the result can go, with a sentence for people (`goes`).
+    """Yield each way that the result can go, with a sentence for people (`describe_way`).
 
     Only reads; leaves out ways that are not possible now.
     """
     for way in (KEEP, MERGE, PUSH, PR) if state.commits else ():
         with suppress(AgentmuxError, OSError):
-            yield way_of(world, state, way), goes(world, state, way)
+            yield way_of(world, state, way), describe_way(world, state, way)
 
 
 def _require_possible(world: World, state: SessionState, way: str) -> None:
@@ -68,7 +68,7 @@ def _require_possible(world: World, state: SessionState, way: str) -> None:
         request_target(world, state, world.environment)
 
 
-def goes(world: World, state: SessionState, way: str) -> str:
+def describe_way(world: World, state: SessionState, way: str) -> str:
     """Return where the result goes, as a phrase for people; empty if it is only committed."""
     if way == MERGE:
         return f"then merged into {merge_base(state)}"

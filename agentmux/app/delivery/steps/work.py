@@ -58,7 +58,7 @@ class StepWork:
 
 
 class Step(Protocol):
-    """One step of a delivery after the commit; `prepare` and `take` may block for minutes."""
+    """One step of a delivery after the commit; `prepare` and `perform` may block for minutes."""
 
     def prepare(self, work: StepWork) -> Record:
         """Return what the step is about to do; change nothing that others can see.
@@ -67,7 +67,7 @@ class Step(Protocol):
             AgentmuxError: The step cannot be done; people read the message and the hints.
         """
 
-    def take(self, work: StepWork, record: Record) -> Record:
+    def perform(self, work: StepWork, record: Record) -> Record:
         """Do what was prepared unless it was done already; return what to add to ``record``.
 
         An orchestrator that was killed may have done it, wholly or in part, with this ``record``.

@@ -24,7 +24,11 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.seat_needs import list_stopped_seats, restartable, skippable
+from agentmux.core.decisions.seat_needs import (
+    list_restartable_seats,
+    list_skippable_seats,
+    list_stopped_seats,
+)
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.fold.signals.table import words_for
@@ -39,7 +43,7 @@ from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Consol
 from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.core.terminal.keys.monitor_keys import DETACH, MonitorCommand, help_lines
 from agentmux.ports.session.session_files import SessionFiles
-from agentmux.ports.tmux.display import DisplayedText, Picture, ResultView
+from agentmux.ports.tmux.display import DisplayedText, MonitorContent, ResultView
 from agentmux.threads import in_daemon_thread
 
 _BY_KEY: Final = "Ctrl-C at the monitor"
@@ -109,7 +113,7 @@ class MonitorKeys:
         self._tools = tools
         self._sight = sight
         self._loop = loop
-        self.picture: Picture | None = None
+        self.picture: MonitorContent | None = None
         self.lost: Callable[[], None] = _nothing
         self._console = Console()
         self._background = BackgroundTasks(self)
@@ -229,7 +233,7 @@ class MonitorKeys:
             failed = error
         self._loop.report_drawing(failed)
 
-    def _on(self, picture: Picture) -> Picture:
+    def _on(self, picture: MonitorContent) -> MonitorContent:
         """Return the picture with what the user has begun at the monitor."""
         self._keep_up()
         console = self._console
@@ -329,14 +333,14 @@ class MonitorKeys:
                 )
             case MonitorCommand.RESTART:
                 none = "no seat has failed or ended"
-                self._ask_about("r", restartable(state), "start {} again", none)
+                self._ask_about("r", list_restartable_seats(state), "start {} again", none)
             case MonitorCommand.TYPE:
                 none = "no prompt waits for an input field that is not recognised"
                 does = "type the prompt of {} at the cursor, and Enter: look at the pane first"
                 self._ask_about("t", self._find_untyped(), does, none)
             case _:
                 none = "there is no check that could not run"
-                self._ask_about("x", skippable(state), "go on without {}", none)
+                self._ask_about("x", list_skippable_seats(state), "go on without {}", none)
 
     def _ask_about(self, key: str, seats: tuple[str, ...], does: str, none: str) -> None:
         if not seats:
@@ -385,7 +389,7 @@ class MonitorKeys:
             return
         self._texts[MonitorCommand.APPROVE] = question.lines
         self._approval = question.approval, state.cycle
-        again = f"press a again within {READ_S:g} s to {question.does}"
+        again = f"press a again within {READ_S:g} s to {question.effect}"
         self._ask(Console(command=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
@@ -517,7 +521,7 @@ class MonitorKeys:
                 self._tools.terminal.press_keys(pane, [RESUME_KEY])
 
     def _restart(self, named: tuple[str, ...]) -> None:
-        for name in _still(restartable(self._session.state), named):
+        for name in _still(list_restartable_seats(self._session.state), named):
             restart(self._world, self._session.files, name, fresh=None, poke=_listening)
             self._loop.say(f"user: starts {name} again")
 
@@ -536,7 +540,7 @@ class MonitorKeys:
             self._loop.say(f"user: has the prompt of {name} typed")
 
     def _skip(self, named: tuple[str, ...]) -> None:
-        for name in _still(skippable(self._session.state), named):
+        for name in _still(list_skippable_seats(self._session.state), named):
             skip(self._world, self._session.files, name, poke=_listening)
             self._loop.say(f"user: goes on without {name}")
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.decisions.attention import Attention
-from agentmux.core.decisions.seat_needs import restartable
+from agentmux.core.decisions.seat_needs import list_restartable_seats
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import ENDS
@@ -21,7 +21,7 @@ from agentmux.ports.tmux.display import SeatStatus
 from agentmux.ports.tmux.terminal import OwnSession, StatusOption
 
 _ASKING: Final = frozenset({statuses.WAITING, statuses.STALLED})
-_CHOICE: Final = statuses.LEFT | {statuses.STOPPED, statuses.BROKEN}
+_CHOICE: Final = statuses.ENDED_STATUSES | {statuses.STOPPED, statuses.BROKEN}
 _URGENT: Final = _ASKING | _CHOICE | statuses.PERSON_MODES
 _FEATURE_CELLS: Final = 120
 _YES: Final = "1"
@@ -47,7 +47,7 @@ def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
         name: The seat.
         seen: What the seat's agent does; None if unknown.
     """
-    return name in restartable(state) or (seen is not None and waits(seen))
+    return name in list_restartable_seats(state) or (seen is not None and waits(seen))
 
 
 def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:

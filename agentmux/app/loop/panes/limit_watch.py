@@ -11,7 +11,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.reset_times import reset_time
 from agentmux.core.agents.screens import ScreenReading, read_since
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.decisions.limits import is_parked, parked_until, says_later, to_wake
+from agentmux.core.decisions.limits import is_new_reset, is_parked, parked_until, to_wake
 from agentmux.core.fold.parts.parking import ANSWERED, BUSY
 from agentmux.core.journal.events import AgentParked, AgentWoken
 from agentmux.core.journal.state import Parked, Seat
@@ -58,7 +58,7 @@ class LimitWatch:
         state, now = self._session.state, self._world.now()
         reset = reset_time(said, now=now, zones=self._world.machine.zones)
         known = state.parked[name] if is_parked(state, name) else None
-        if known is not None and not says_later(known, said, reset, now=now):
+        if known is not None and not is_new_reset(known, said, reset, now=now):
             return
         until = parked_until(reset, now=now, retry_s=self._world.settings.limits.retry_s)
         record = state.agents.get(name, {})

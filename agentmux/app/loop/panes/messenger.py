@@ -305,7 +305,7 @@ class Messenger:
                 deadline_s=deadline_s,
                 once=once,
                 begins=begin,
-                hands=self._hands[seat],
+                keyboard_lock=self._hands[seat],
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
         return delivery

@@ -15,14 +15,14 @@ from agentmux.app.loop.panes.limit_watch import LimitWatch
 from agentmux.app.loop.panes.observed_panes import LastLook, ObservedPanes
 from agentmux.app.loop.panes.quiet_agents import QuietAgents
 from agentmux.app.loop.panes.runtime_note import RuntimeNote
-from agentmux.app.session.snapshot import keep, snapshot
+from agentmux.app.session.snapshot import save_snapshot, snapshot
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.screens import (
-    ScreenMark,
     ScreenReading,
+    ScreenState,
+    ends_with_rejection,
     last_line,
-    refuses,
     shows_prompt,
     switches_shown,
 )
@@ -61,21 +61,21 @@ _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 _STARTS_S: Final = 3.0
 # Seconds without a change after which a refusal on the screen counts as the agent's last word.
 _LAST_WORD_S: Final = 1.0
-_MARKS: Final[Mapping[ScreenMark, str]] = {
-    ScreenMark.BUSY: BUSY,
-    ScreenMark.READY: IDLE,
-    ScreenMark.WAITING: WAITING,
-    ScreenMark.TRUST: WAITING,
-    ScreenMark.LIMIT: LIMIT,
+_MARKS: Final[Mapping[ScreenState, str]] = {
+    ScreenState.BUSY: BUSY,
+    ScreenState.READY: IDLE,
+    ScreenState.WAITING: WAITING,
+    ScreenState.TRUST: WAITING,
+    ScreenState.LIMIT: LIMIT,
 }
 
 # The marks on a screen that prove that the prompt arrived, and the evidence to record.
-_ARRIVED: Final[Mapping[ScreenMark, str]] = {
-    ScreenMark.BUSY: "busy mark on screen",
-    ScreenMark.LIMIT: "usage limit below the prompt on screen",
+_ARRIVED: Final[Mapping[ScreenState, str]] = {
+    ScreenState.BUSY: "busy mark on screen",
+    ScreenState.LIMIT: "usage limit below the prompt on screen",
 }
 
-_NOTHING_READ: Final = ScreenReading(mark=ScreenMark.UNKNOWN)
+_NOTHING_READ: Final = ScreenReading(mark=ScreenState.UNKNOWN)
 
 
 def command_status(role: str) -> str:
@@ -202,7 +202,7 @@ class Watcher:
             return False
         with suppress(ScreensUnreadableError):
             screen = self._tools.terminal.capture([pane], colours=False).get(pane)
-            return screen is not None and refuses(self.spec(name), screen.text)
+            return screen is not None and ends_with_rejection(self.spec(name), screen.text)
         return False
 
     def _seat_of(self, launch: str) -> tuple[str, Seat | None]:
@@ -312,7 +312,7 @@ class Watcher:
             self.sight.last_looks.pop(pane.id, None)
             name, seat = self._seat_of(pane.launch)
             if seat is not None and seat.status == LAUNCHED and seat.mode in AGENT_MODES:
-                self.note(name, UNKNOWN, "screen")
+                self.set_status(name, UNKNOWN, "screen")
 
     def _note_status(self, pane: Pane, screen: Screen, *, final: bool) -> None:
         name, seat = self._seat_of(pane.launch)
@@ -327,7 +327,7 @@ class Watcher:
             reading = self._limits.read(self.spec(name), name, seat, screen.text)
             mark = reading.mark
             status, source = _status_of(reading), "screen"
-            if mark is ScreenMark.BUSY:
+            if mark is ScreenState.BUSY:
                 self.sight.worked.add(seat.launch)
                 self._limits.note_work(name, seat)
             if status == UNKNOWN and not seat.reached and self._starts(name):
@@ -335,10 +335,10 @@ class Watcher:
             status = STALLED if seat.stalled and status != BUSY else status
             if not seat.reached and not reading.needs_login:
                 self._note_arrival(name, seat, mark, screen)
-            if mark is ScreenMark.LIMIT and not final:
+            if mark is ScreenState.LIMIT and not final:
                 self._limits.note_limit(name, seat, reading.resets)
             self._note_switch(name, seat, screen)
-        self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
+        self.set_status(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _starts(self, name: str) -> bool:
         """Whether the seat's agent started so recently that its screen may still show nothing."""
@@ -357,7 +357,7 @@ class Watcher:
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return
         still_s = now - self.sight.last_looks[pane.id].still_since
-        if still_s >= _LAST_WORD_S and refuses(self.spec(name), screen.text):
+        if still_s >= _LAST_WORD_S and ends_with_rejection(self.spec(name), screen.text):
             self._refused.add(pane.launch)
             self.wake()
 
@@ -380,7 +380,7 @@ class Watcher:
         heard = self._session.files.turn(seat.launch) is not Turn.UNKNOWN
         return heard or strategy != StrategyKind.ASSIGN
 
-    def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
+    def _note_arrival(self, name: str, seat: Seat, mark: ScreenState, screen: Screen) -> None:
         unsent = self.sight.unsent.get(seat.launch)
         # A prompt that was not typed yet has not arrived, whatever the agent does.
         evidence = _ARRIVED.get(mark, "") if unsent is None or unsent.typed else ""
@@ -390,7 +390,7 @@ class Watcher:
             fact = PromptReached(evidence=evidence)
             self._session.record(fact, seat=name, launch=seat.launch)
 
-    def note(
+    def set_status(
         self, seat: str, status: str, source: str, *, resets: str = "", trouble: str = ""
     ) -> None:
         """Set the status of a seat; its ``since`` stays unless ``status`` changes.
@@ -409,7 +409,7 @@ class Watcher:
         text = snapshot(self._session, pane, screen)
         if text is not None:
             loop = asyncio.get_running_loop()
-            saving = loop.run_in_executor(None, keep, self._session.files, pane.seat, text)
+            saving = loop.run_in_executor(None, save_snapshot, self._session.files, pane.seat, text)
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
 
@@ -447,7 +447,7 @@ class Watcher:
     def _report(self, name: str, seat: Seat, quiet_s: float) -> None:
         """Record that a reminded agent stays quiet."""
         self._session.record(AgentStalled(idle_s=int(quiet_s)), seat=name, launch=seat.launch)
-        self.note(name, STALLED, "screen", trouble=self.sight.statuses[name].trouble)
+        self.set_status(name, STALLED, "screen", trouble=self.sight.statuses[name].trouble)
         self.wake()
 
     # -- the runtime note --------------------------------------------------------------------

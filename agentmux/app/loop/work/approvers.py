@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentmux.core.agents.environment import change
+from agentmux.core.agents.environment import environment_change
 
 
 class Approvers:
@@ -27,6 +27,6 @@ class Approvers:
         if approval not in self._known:
             given = self._approver(approval)
             self._known[approval] = (
-                change(self._own, given).apply_to(self._own) if given else self._own
+                environment_change(self._own, given).apply_to(self._own) if given else self._own
             )
         return self._known[approval]

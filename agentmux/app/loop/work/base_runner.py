@@ -73,7 +73,7 @@ class BaseRunner:
         if spec is not None:
             try:
                 await self._background.in_thread(
-                    partial(self._world.git.worktrees.take_away, spec, None)
+                    partial(self._world.git.worktrees.remove, spec, None)
                 )
             except (AgentmuxError, OSError) as error:
                 self._loop.say(f"problem: {spec.path} stays: {error}")

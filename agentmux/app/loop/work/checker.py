@@ -58,7 +58,7 @@ class Checker:
         self._session.record(fact, seat=action.seat, launch=action.launch)
         state = self._session.state
         if action.seat in state.seats and action.outcome == BROKEN:
-            self._watcher.note(action.seat, BROKEN, "exit record")
+            self._watcher.set_status(action.seat, BROKEN, "exit record")
         result = state.results.get(fact.phase)
         known = None if result is None else result.checks.get(fact.name)
         self._loop.say(check_words(fact.name, known) if known is not None else fact.name)

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.steps.commit import commit, reason
+from agentmux.app.delivery.steps.commit import commit, describe_failure
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
 from agentmux.app.loop.work.failures import describe_unexpected, record_failure
 from agentmux.core.codec.frozen import replace
@@ -40,7 +40,7 @@ class Committer(DeliveryWorker):
         except LeaseLapsedError:
             raise  # not a failure: the commit is made once the lease holds again
         except (AgentmuxError, OSError) as error:
-            self._fail(reason(error))
+            self._fail(describe_failure(error))
             return
         self._session.record(CommitMade(commit=commit_id, adopted=adopted))
         self._loop.say("nothing to commit" if commit_id is None else f"committed {commit_id[:12]}")
@@ -64,11 +64,11 @@ class Committer(DeliveryWorker):
     async def _until_free(self, error: IndexBusyError) -> None:
         """Wait until no other git process has locked the index; after a while tell the user."""
         committed = self._session.state.commit
-        if committed is None or committed.reason != reason(error):
+        if committed is None or committed.reason != describe_failure(error):
             if await self._is_gone_soon(error.lock):
                 return
-            self._session.record(CommitDelayed(reason=reason(error)))
-            self._loop.say(f"the commit waits: {reason(error)}")
+            self._session.record(CommitDelayed(reason=describe_failure(error)))
+            self._loop.say(f"the commit waits: {describe_failure(error)}")
             self._loop.wake()
         if error.lock is None:
             await asyncio.Event().wait()  # only a resume tries again

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from agentmux.app.delivery.steps.commit import reason
-from agentmux.app.delivery.steps.steps import TAKEN_BY
+from agentmux.app.delivery.steps.commit import describe_failure
+from agentmux.app.delivery.steps.steps import STEPS_BY_NAME
 from agentmux.app.delivery.steps.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
 from agentmux.app.loop.work.failures import describe_unexpected, record_failure
@@ -39,14 +39,14 @@ class Deliverer(DeliveryWorker):
 
     async def _take(self, action: TakeStep) -> None:
         """Perform one step, or adopt its earlier result, and record how it ended."""
-        step = TAKEN_BY[action.step]
+        step = STEPS_BY_NAME[action.step]
         try:
             done = await self._take_step(step, action)
         except LeaseLapsedError:
             raise  # not a failure: the step is performed once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
-            self._fail(action, reason(error), more)
+            self._fail(action, describe_failure(error), more)
             return
         self._session.record(StepDone(approval=action.approval, step=action.step, record=done))
         self._loop.say(step.describe_result(done))
@@ -74,11 +74,11 @@ class Deliverer(DeliveryWorker):
     async def _patiently(self, step: Step, action: TakeStep, record: Record) -> Record:
         """Perform the step; wait once, for a short time, if another git has locked the index."""
         try:
-            return await self._run(lambda work: step.take(work, record), action)
+            return await self._run(lambda work: step.perform(work, record), action)
         except IndexBusyError as error:
             if not await self._is_gone_soon(error.lock):
                 raise
-        return await self._run(lambda work: step.take(work, record), action)
+        return await self._run(lambda work: step.perform(work, record), action)
 
     async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
         """Run a part of a step in a thread, unless the session must not act any more."""

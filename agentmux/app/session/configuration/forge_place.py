@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agentmux.core.forges.remote_urls import RemotePlace, main_place, places
+from agentmux.core.forges.remote_urls import ForgeRemote, forge_remotes, main_remote
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
 
 
-def forge_places(world: World, environ: Mapping[str, str]) -> tuple[RemotePlace, ...]:
+def find_forge_remotes(world: World, environ: Mapping[str, str]) -> tuple[ForgeRemote, ...]:
     """Return those of the project's remotes that are on a known forge.
 
     ``environ`` is the environment for programs.
     """
-    return places(world.forge(environ).specs, world.git.remote_branches.all())
+    return forge_remotes(world.forge(environ).specs, world.git.remote_branches.all())
 
 
-def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
+def target(world: World, environ: Mapping[str, str]) -> ForgeRemote:
     """Return the remote repository that has the project's issues and gets its pull requests.
 
     ``environ`` is the environment for programs.
@@ -28,8 +28,8 @@ def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
     Raises:
         UsageError: No remote is on a known forge, or it is not clear which one of several to use.
     """
-    candidates = forge_places(world, environ)
-    chosen = main_place(candidates)
+    candidates = find_forge_remotes(world, environ)
+    chosen = main_remote(candidates)
     if chosen is not None:
         return chosen
     if candidates:

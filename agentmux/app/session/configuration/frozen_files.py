@@ -17,7 +17,7 @@ def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:
     Raises:
         DataError: The file is missing, or differs from what was frozen.
     """
-    return files.frozen(state.pipeline_files[name], name)
+    return files.frozen_text(state.pipeline_files[name], name)
 
 
 def require_frozen(files: SignalFiles, state: SessionState) -> None:

@@ -26,7 +26,7 @@ from agentmux.core.names.phase import RESEARCHERS, ROLES
 from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.checks.setup import recorded_steps
 from agentmux.core.pipeline.checks.verify_commands import recorded_commands
-from agentmux.core.pipeline.registry import pipeline_of, running
+from agentmux.core.pipeline.registry import pipeline_for, pipeline_of
 from agentmux.core.prompts import cost
 from agentmux.core.prompts.prompt import MAY_ASK
 from agentmux.core.prompts.variables import VARIABLES
@@ -199,7 +199,7 @@ def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
     if definition.pipeline is None:
         return definition
     try:
-        running(resolve_pipeline(definition.pipeline, commands_of(settings)))
+        pipeline_for(resolve_pipeline(definition.pipeline, commands_of(settings)))
     except DataError as error:
         return CheckedDefinition(pipeline=None, problems=(Problem(line=1, what=error.message),))
     return definition

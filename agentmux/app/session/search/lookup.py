@@ -197,7 +197,7 @@ def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 def entry_at(site: Site, path: Path) -> SessionEntry:
     """Return the entry of a session directory; whatever is in it, this raises nothing."""
-    fields = site.folders.glance(path)
+    fields = site.folders.read_unchecked(path)
     if fields is not None:
         return _entry(site, path, fields, "state.json")
     try:
@@ -501,13 +501,13 @@ def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
 def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
     """Return the error for a directory that is a copy of the live session at ``original``."""
     return BlockedError(
-        copy_said(entry, original),
+        describe_copy(entry, original),
         reason="copy",
         hints=(f"go there: agentmux status {shlex.quote(str(original))}",),
     )
 
 
-def copy_said(entry: SessionEntry, original: Path) -> str:
+def describe_copy(entry: SessionEntry, original: Path) -> str:
     """Return the sentence that the directory is a copy of the live session at ``original``."""
     return f"{entry.path} is a copy of the live session at {original}"
 
@@ -615,7 +615,7 @@ def _judge_match(
         return liveness
     elsewhere = _elsewhere(entry, match.path)
     if elsewhere is not None and _is_session(site, elsewhere, uuid):
-        return replace(liveness, because=copy_said(entry, elsewhere), copy_of=elsewhere)
+        return replace(liveness, because=describe_copy(entry, elsewhere), copy_of=elsewhere)
     target = Target(server=server, session=match.id, uuid=uuid)
     return replace(liveness, target=target, moved_from=elsewhere)
 
@@ -635,7 +635,7 @@ def _judge_absence(
         return known
     elsewhere = _elsewhere(entry, noted.get("path"))
     if elsewhere is not None and _is_session(site, elsewhere, entry.text("session_id")):
-        return replace(known, live=True, because=copy_said(entry, elsewhere), copy_of=elsewhere)
+        return replace(known, live=True, because=describe_copy(entry, elsewhere), copy_of=elsewhere)
     return replace(
         known,
         live=True,

@@ -8,14 +8,14 @@ from typing import Final
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.names import layout
 
-NEWS: Final = frozenset({layout.STATE, layout.JOURNAL, layout.RUNTIME, layout.LOCK_HOLDER})
+WATCHED_FILES: Final = frozenset({layout.STATE, layout.JOURNAL, layout.RUNTIME, layout.LOCK_HOLDER})
 """The files of a session whose changes matter to a viewer of the session."""
 
 ENDED_S: Final = 0.05
 """How long the lock of an orchestrator may stay held after its process has ended, in seconds."""
 
 
-def home_of(project: Path) -> Path:
+def folder_to_watch(project: Path) -> Path:
     """Return the project's sessions folder; if it does not exist yet, the folder to watch for it.
 
     That is the nearest existing folder in which it will be created.

@@ -6,7 +6,12 @@ import shlex
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from agentmux.core.decisions.workplace import LeftBranch, branch_names, has_left, left_branch
+from agentmux.core.decisions.workplace import (
+    LeftBranch,
+    branch_names,
+    has_left,
+    left_branch_message,
+)
 from agentmux.core.names import layout
 from agentmux.ports.git.repository import Head, finish_it
 
@@ -29,7 +34,7 @@ def branch_left(world: World, state: SessionState) -> str:
     if head.in_progress:
         where = state.worktree or "your checkout"
         return f"a {head.in_progress} is in progress in {where}; {finish_it(head, state.worktree)}"
-    return left_branch(state, compare_head(world, state, head))
+    return left_branch_message(state, compare_head(world, state, head))
 
 
 def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:

@@ -62,12 +62,12 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
-    obstacle = find_tree_obstacle(site, lives, busy(lives, entries), entry)
+    obstacle = find_tree_obstacle(site, lives, list_possibly_live(lives, entries), entry)
     if obstacle is not None:
         raise obstacle
 
 
-def busy(
+def list_possibly_live(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
     """Return the unfinished sessions in ``entries`` that are live, or may be live."""
@@ -120,7 +120,7 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     return _left_live(site, lock, path)
 
 
-def works_in(site: Site, top: Path) -> TreeTakenError | None:
+def find_tree_taken_error(site: Site, top: Path) -> TreeTakenError | None:
     """Return why nobody else may change the files at ``top``: a session works there; else None.
 
     Raises:
@@ -133,7 +133,7 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
     return _left_live(site, lock, path) if path is not None else None
 
 
-def merges_there(home: Path) -> Mapping[str, object]:
+def merge_note(home: Path) -> Mapping[str, object]:
     """Return the note for the lock of a work tree into which the session at ``home`` only merges.
 
     If the process is killed while it merges, the note stays, but the session works elsewhere.

@@ -73,7 +73,7 @@ def with_workplace(world: World, state: SessionState) -> World:
     return replace(world, tree=tree, repository=world.git.repository_at(tree))
 
 
-def obstacle(
+def find_remake_obstacle(
     world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
 ) -> BlockedError | None:
     """Return why the worktree of the session at ``home`` cannot be made again; None if it can be.

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentmux.app.commands.resume.resume import find_obstacle, plan_fields, plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import (
+    find_lacking_program,
+    find_obstacle,
+    plan_fields,
+    plan_resume,
+)
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.app.views.session.plan_lines import resume_plan
@@ -32,7 +37,7 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
     report = live(site, (entry,))[entry.path]
     plan = plan_resume(world, world.files(entry.path))
     block: AgentmuxError | None = find_obstacle(site, entry, report) if not entry.is_done else None
-    block = block or plan.obstacle or plan_lacks(world, plan)
+    block = block or plan.obstacle or find_lacking_program(world, plan)
     obstacle: dict[str, Any] | None = None
     if block is not None:
         message = block.brief if isinstance(block, LackingProgramError) else block.message

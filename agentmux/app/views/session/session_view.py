@@ -8,7 +8,7 @@ from agentmux.app.views.plain_fields import mapping
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import SessionStatus, StatusGroup, status_group
-from agentmux.core.names.statuses import BROKEN, LEFT
+from agentmux.core.names.statuses import BROKEN, ENDED_STATUSES
 
 if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
@@ -72,7 +72,7 @@ class SeatView:
     @property
     def has_gone(self) -> bool:
         """Whether the seat's agent ended without handing in its work and will not be relaunched."""
-        return self.status in LEFT
+        return self.status in ENDED_STATUSES
 
     @property
     def holds_up(self) -> bool:
@@ -209,7 +209,7 @@ class SessionView:
         fields["warnings"] = list(self.warnings)
         fields["checks"] = [dict(each) for each in self.checks]
         fields["base"] = dict(self.base) if self.base else None
-        fields["delivery"] = flat(self.delivery)
+        fields["delivery"] = delivery_as_json(self.delivery)
         fields["issue"] = dict(self.issue) if self.issue else None
         fields["request"] = dict(self.request) if self.request else None
         fields["moved"] = dict(self.moved) if self.moved else None
@@ -227,7 +227,7 @@ def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:
     return {name: getattr(view, name) for name in view.__slots__ if name not in _NOT_SHOWN}
 
 
-def flat(delivery: Json | None) -> dict[str, object] | None:
+def delivery_as_json(delivery: Json | None) -> dict[str, object] | None:
     """Return a delivery, as ``state.json`` has it, for a JSON answer; None if there is none.
 
     What was recorded of each step becomes part of the step's own fields.

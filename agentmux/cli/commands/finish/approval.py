@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.adapters.disk.session.handover import leave_environment, take_approvers
+from agentmux.adapters.disk.session.handover import leave_environment, take_approval_environment
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.end.approval import (
     ApprovalRequest,
@@ -32,7 +32,7 @@ from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.session.delivered import progress, wait_delivered
-from agentmux.app.views.session.session_view import flat
+from agentmux.app.views.session.session_view import delivery_as_json
 from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
@@ -41,8 +41,8 @@ from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.run.start import read_text
-from agentmux.cli.face import Face, monotonic
-from agentmux.core.agents.environment import handed_on
+from agentmux.cli.invocation import Invocation, monotonic
+from agentmux.core.agents.environment import inherited_variables
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
@@ -120,11 +120,11 @@ def approve(
     In a terminal, the command shows what will be committed and asks. Without a terminal it does not
     ask: running it is your consent.
     """
-    face: Face = ctx.obj
-    require_person(face, "approve")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "approve")
     way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
-    world, entry = _deciding(face, session, command="approve SESSION")
+    world, entry = _deciding(invocation, session, command="approve SESSION")
     request = ApprovalRequest(
         approval=Approved(then=way, digest=digest),
         leave_nested=leave_nested,
@@ -133,7 +133,7 @@ def approve(
         show=None if json else render.out,
     )
     record = partial(_record_approval, world, entry, decision or world.new_id())
-    person = person_at(face, yes=yes)
+    person = person_at(invocation, yes=yes)
     answer = approve_with_consent(world, person, entry, request, record)
     code = (
         _report_delivery(world, entry, answer, timeout_s=timeout, json=json)
@@ -141,7 +141,7 @@ def approve(
         else _answer(answer, entry, Approved.kind, json=json)
     )
     if not json and entry_at(world, entry.path).is_done:
-        # `--yes`, and an approval in another face, agree to the result only.
+        # `--yes`, and an approval in another invocation, agree to the result only.
         orphan_agents.offer_to_end(person, entry, yes=False)
     return code
 
@@ -167,10 +167,10 @@ def _record_approval(
     world: World, entry: SessionEntry, approval: str, fact: Approved, cycle: int
 ) -> SubmitAnswer:
     """Record the approval; if its delivery begins at once, it gets this process's environment."""
-    leave_environment(entry.path, approval, handed_on(world.environment))
+    leave_environment(entry.path, approval, inherited_variables(world.environment))
     answer = _record_decision(world, entry, approval, fact, cycle)
     if not answer.is_heard:
-        take_approvers(entry.path, approval)
+        take_approval_environment(entry.path, approval)
     return answer
 
 
@@ -202,7 +202,7 @@ def _report_delivery(
 
 def _delivery(state: SessionState) -> dict[str, object] | None:
     delivery = encode(state).get("delivery")
-    return flat(delivery) if isinstance(delivery, dict) else None
+    return delivery_as_json(delivery) if isinstance(delivery, dict) else None
 
 
 def request_changes(
@@ -234,12 +234,12 @@ def request_changes(
     json: JsonOpt = False,
 ) -> int:
     """Request changes: the session begins another cycle to make them."""
-    face: Face = ctx.obj
-    require_person(face, "request-changes")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "request-changes")
     command = 'request-changes "…" --session SESSION'
     if changes is None and begins is None:
         raise UsageError("what should change?", hints=(f"agentmux {command}",))
-    world, entry = _deciding(face, session, command=command)
+    world, entry = _deciding(invocation, session, command=command)
     files = world.files(entry.path)
     state = files.load().current
     begins = _named_beginning(state, begins)
@@ -249,7 +249,7 @@ def request_changes(
     text = "" if changes is None else read_text(changes, what="what to change")
     if small:
         text = with_conflicts(state, text)
-    if not begins and face.interactive and not json and takes_decision(state):
+    if not begins and invocation.interactive and not json and takes_decision(state):
         begins = asked_beginning(state)
     if digest and takes_decision(state):
         world = with_workplace(world, state)
@@ -276,11 +276,13 @@ def _named_beginning(state: SessionState, name: str | None) -> str:
     )
 
 
-def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
+def _deciding(
+    invocation: Invocation, name: str | None, *, command: str
+) -> tuple[World, SessionEntry]:
     """Return the session to decide on, and the world of its project.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         name: The session's name. If it is None, the only session that waits for a decision is
             chosen; if none waits, the only one that is not done.
         command: The command that hints show, with ``SESSION`` in place of the name.
@@ -289,7 +291,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         NotFoundError: No session matches, or several do.
         BlockedError: The session's directory is a copy of a live session.
     """
-    world, entry = resolve_world(face, name, command=command)
+    world, entry = resolve_world(invocation, name, command=command)
     if entry is None:
         entries = unfinished_sessions(world, command=command)
         waiting = [each for each in entries if is_completing(each.fields)]

@@ -11,9 +11,9 @@ import typer
 from agentmux.app.commands.move.export import ExportedSession, export
 from agentmux.app.commands.move.import_session import (
     ImportedSession,
+    import_effect,
     import_session,
     pipeline_in,
-    taken_from,
 )
 from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.result import envelope
@@ -22,7 +22,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, require_person, trusted_world
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.cli.face import Face, absolute
+from agentmux.cli.invocation import Invocation, absolute
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
@@ -53,10 +53,12 @@ def export_session(
     files as they are now, committed or not. It holds no conversations, no credentials and no files
     of agents. Then the session cannot go on here until you import the file here again.
     """
-    face: Face = ctx.obj
-    require_person(face, "export")
-    site, entry = resolve_session(face, session, command=f"export SESSION {shlex.quote(str(file))}")
-    world = face.world(site.project)
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "export")
+    site, entry = resolve_session(
+        invocation, session, command=f"export SESSION {shlex.quote(str(file))}"
+    )
+    world = invocation.world(site.project)
     block = find_obstacle(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise _busy(entry, block)
@@ -119,13 +121,16 @@ def import_(
     decides which agents, pipeline, setup and checks run. All agents start new conversations, and
     are told what was handed in, what is open, the diff so far and the last screens.
     """
-    face: Face = ctx.obj
-    require_person(face, "import")
-    world = face.world()
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "import")
+    world = invocation.world()
     place = absolute(file)
     pipeline = pipeline_in(world, place, copy=copy, say=render.note)
     world = trusted_world(
-        face, world, lambda given: taken_from(given, pipeline), trust=trust and bool(pipeline)
+        invocation,
+        world,
+        lambda given: import_effect(given, pipeline),
+        trust=trust and bool(pipeline),
     )
     imported_session = import_session(world, place, copy=copy)
     for warning in imported_session.warnings:

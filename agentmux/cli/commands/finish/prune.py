@@ -20,7 +20,7 @@ from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def prune(
@@ -35,9 +35,9 @@ def prune(
     stays too, and is named. Files that git ignores, such as .env, are removed with the worktree,
     and are named.
     """
-    face: Face = ctx.obj
-    require_person(face, "prune")
-    world = face.world(read_only=dry_run)
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "prune")
+    world = invocation.world(read_only=dry_run)
     done = [each for each in list_sessions(world) if each.is_done and each.text("worktree")]
     if not [entry for entry in done if _judge(world, entry, dry_run=dry_run)]:
         render.note("nothing to remove: no session that is done has a worktree still")
@@ -68,7 +68,7 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
         render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
     if not dry_run:
-        world.git.worktrees.take_away(spec, loss.tip)
+        world.git.worktrees.remove(spec, loss.tip)
     word = "would remove" if dry_run else "removed"
     render.out(f"{word} {going_words(loss, spec)}")
     return True

@@ -14,7 +14,7 @@ from agentmux.app.session.search.lost_sessions import LostSessionError, require_
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import orphan_agents
-from agentmux.cli.face import Face
+from agentmux.cli.invocation import Invocation
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -40,30 +40,30 @@ def remove(
     worktree or branch has work that is nowhere else; files that git ignores, such as .env, do not
     count as work. A session that began on a detached HEAD stays until its commit is on a branch.
     """
-    face: Face = ctx.obj
-    require_person(face, "remove")
-    person = person_at(face, yes=yes)
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "remove")
+    person = person_at(invocation, yes=yes)
     try:
-        site, entry = _chosen(face, session)
+        site, entry = _chosen(invocation, session)
     except LostSessionError as error:
-        forget_with_consent(face.site(), person, error)
+        forget_with_consent(invocation.site(), person, error)
         return 0
     remove_with_consent(
         *(site, person, entry),
         force=force,
-        world=cache(partial(face.world, site.project)),
+        world=cache(partial(invocation.world, site.project)),
         left_behind=lambda each: orphan_agents.as_survivors(orphan_agents.left_behind(each)),
     )
     return 0
 
 
-def _chosen(face: Face, session: str | None) -> tuple[Site, SessionEntry]:
+def _chosen(invocation: Invocation, session: str | None) -> tuple[Site, SessionEntry]:
     """Return the session to remove, and the site of its project."""
     if session is not None:
-        site, entry = resolve_session(face, session, command=_REMOVE)
+        site, entry = resolve_session(invocation, session, command=_REMOVE)
         finish_removals(site)
         return site, entry
-    site = face.site()
+    site = invocation.site()
     finish_removals(site)
     entries = list_sessions(site)
     if not entries:

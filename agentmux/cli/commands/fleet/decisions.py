@@ -23,7 +23,7 @@ from agentmux.errors import UsageError
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.fleet.engine.rows import Feature
 
 
@@ -76,16 +76,16 @@ def _decide(
     ctx: typer.Context, name: str, given: Mapping[str, str], *, yes: bool, json: bool
 ) -> int:
     """Record a decision, after asking for consent to an approval."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     approves = given["kind"] == "approve"
-    require_person(face, "fleet approve" if approves else "fleet request-changes")
+    require_person(invocation, "fleet approve" if approves else "fleet request-changes")
     engine = engine_of(ctx)
     from agentmux.fleet.decisions import deciding
     from agentmux.fleet.queue import listing
 
     row = listing.find(engine, name)
     decision = deciding.decide_with_consent(
-        *(engine, person_at(face, yes=yes), row),
+        *(engine, person_at(invocation, yes=yes), row),
         deciding.GivenDecision(**given, by=_person()),
         show=None if json else render.out,
     )
@@ -129,8 +129,8 @@ def retry(
     json: GroupJsonOpt = False,
 ) -> int:
     """Go on with a feature that has failed."""
-    face: Face = ctx.obj
-    require_person(face, "fleet retry")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "fleet retry")
     engine = engine_of(ctx)
     from agentmux.fleet.decisions import deciding, drain
     from agentmux.fleet.queue import listing
@@ -138,7 +138,7 @@ def retry(
     row = listing.find(engine, feature)
     if not abandon:
         return _report_done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
-    lost = drain.abandon(engine, person_at(face, yes=yes or json), row)
+    lost = drain.abandon(engine, person_at(invocation, yes=yes or json), row)
     return _report_done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
 
 
@@ -146,12 +146,12 @@ def cancel(
     ctx: typer.Context, feature: IdArg, yes: YesOpt = False, json: GroupJsonOpt = False
 ) -> int:
     """Stop a feature, and run it no further."""
-    face: Face = ctx.obj
-    require_person(face, "fleet cancel")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "fleet cancel")
     engine = engine_of(ctx)
     from agentmux.fleet.decisions import deciding
     from agentmux.fleet.queue import listing
 
     row = listing.find(engine, feature)
-    said = deciding.cancel(engine, person_at(face, yes=yes or json), row)
+    said = deciding.cancel(engine, person_at(invocation, yes=yes or json), row)
     return _report_done(row, _by_host(engine, row, said), json=json)

@@ -13,8 +13,8 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_fleet
 from agentmux.cli.commands.group import GroupJsonOpt
-from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
+from agentmux.cli.invocation import Invocation, absolute
 from agentmux.core.fleet.fleet_request import FleetRequest, require_request
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import UsageError
@@ -36,11 +36,11 @@ def init(
     ] = None,
 ) -> int:
     """Set up the fleet and its database on this host."""
-    face: Face = ctx.obj
-    require_person(face, "fleet init")
-    place = place_of_fleet(face)
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "fleet init")
+    place = place_of_fleet(invocation)
     from agentmux.fleet.engine.fleet_home import is_private, require_url, shown_url
-    from agentmux.fleet.engine.setup import set_up
+    from agentmux.fleet.engine.setup import set_up_fleet
 
     if url_file is None:
         url = place.url() if place.is_set_up() else place.default_url
@@ -53,11 +53,11 @@ def init(
             )
         text = given_text(path, _URL_BYTES)
         url = require_url(text.strip())
-    set_up(place, url)
+    set_up_fleet(place, url)
     render.out(f"the fleet is set up: {shown_url(url)}")
-    if not face.world(anywhere(face), read_only=True).settings.fleet.repos:
+    if not invocation.world(anywhere(invocation), read_only=True).settings.fleet.repos:
         render.note("name the repositories that this host may run in your configuration, such as")
-        render.note(f"  fleet: {{repos: ['{face.place()}']}}")
+        render.note(f"  fleet: {{repos: ['{invocation.unchecked_project()}']}}")
     render.note("then: agentmux fleet worker")
     return 0
 
@@ -78,29 +78,29 @@ def worker(
     ] = False,
 ) -> int:
     """Run the worker of this host, until Ctrl-C."""
-    face: Face = ctx.obj
-    place = place_of_fleet(face)
+    invocation: Invocation = ctx.obj
+    place = place_of_fleet(invocation)
     called = require_request(FleetRequest(repo="/", feature="-", host=name or platform.node())).host
     if systemd:
         from agentmux.fleet.worker.systemd import unit
 
-        render.out(unit(machine.program(), slots=slots, name=name, environ=face.environ))
+        render.out(unit(machine.program(), slots=slots, name=name, environ=invocation.environ))
         return 0
-    require_person(face, "fleet worker")
+    require_person(invocation, "fleet worker")
     from agentmux.fleet.worker.worker import WorkerOptions, work
 
     def print_line(line: str) -> None:
         render.note(line)
 
-    settings = face.world(anywhere(face), read_only=True).settings.fleet
+    settings = invocation.world(anywhere(invocation), read_only=True).settings.fleet
     return work(
         WorkerOptions(
             name=called,
             slots=slots,
             place=place,
             settings=settings,
-            environ=face.environ,
-            config=face.config,
+            environ=invocation.environ,
+            config=invocation.config,
             said=print_line,
         )
     )
@@ -112,8 +112,8 @@ def drain(
     json: GroupJsonOpt = False,
 ) -> int:
     """Let a host finish the features that run there, and start no more."""
-    face: Face = ctx.obj
-    require_person(face, "fleet drain")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "fleet drain")
     engine = engine_of(ctx)
     from agentmux.fleet.decisions import drain
 

@@ -13,7 +13,7 @@ from agentmux.cli.commands.fleet.text import feature_lines, list_lines, stale_li
 from agentmux.cli.commands.group import GroupJsonOpt
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def list_(
@@ -24,7 +24,7 @@ def list_(
     json: GroupJsonOpt = False,
 ) -> int:
     """List the features of the fleet."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.queue.listing import feature_fields, fleet_view, host_fields
 
@@ -42,14 +42,14 @@ def list_(
             }
         )
         return 0
-    for line in stale_lines(view) if stale else list_lines(view, colours=face.colours):
+    for line in stale_lines(view) if stale else list_lines(view, colours=invocation.colours):
         render.out(line)
     return 0
 
 
 def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
     """Show everything that the fleet knows about a feature."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.queue.listing import find, fleet_view, shown_fields
 
@@ -57,7 +57,7 @@ def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
     if json:
         render.as_json({"schema": SCHEMA, **fields})
         return 0
-    for line in feature_lines(fields, colours=face.colours):
+    for line in feature_lines(fields, colours=invocation.colours):
         render.out(line)
     return 0
 
@@ -68,16 +68,16 @@ def attach(
     prints: Annotated[bool, typer.Option("--print", help="Print the command instead.")] = False,
 ) -> int:
     """Show a feature's session in this terminal, also on another host."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.decisions.attaching import attach_words
     from agentmux.fleet.queue.listing import find
 
-    words = attach_words(engine, place_of_fleet(face), find(engine, feature))
-    if prints or not face.on_screen:
+    words = attach_words(engine, place_of_fleet(invocation), find(engine, feature))
+    if prints or not invocation.on_screen:
         render.out(words.shell_line)
         return 0
-    code = words.run(face.environ)
+    code = words.run(invocation.environ)
     if hint := words.hint(code):
         render.hint(hint)
     return code

@@ -14,7 +14,7 @@ from agentmux.wiring import machine
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.fleet.engine.fleet_home import FleetHome
 
 
@@ -36,7 +36,7 @@ def require_extra() -> None:
         )
 
 
-def place_of_fleet(face: Face) -> FleetHome:
+def place_of_fleet(invocation: Invocation) -> FleetHome:
     """Return the place of the fleet's files on this host.
 
     Raises:
@@ -45,7 +45,7 @@ def place_of_fleet(face: Face) -> FleetHome:
     require_extra()
     from agentmux.fleet.engine.fleet_home import place_of
 
-    return place_of(face.environ)
+    return place_of(invocation.environ)
 
 
 def engine_of(ctx: typer.Context) -> sa.Engine:
@@ -63,8 +63,8 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
     return engine
 
 
-def anywhere(face: Face) -> Path:
+def anywhere(invocation: Invocation) -> Path:
     """Return a folder that is no project, so that only the user's own configuration counts."""
-    folder = machine.fleet_dir(face.environ)
+    folder = machine.fleet_dir(invocation.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

@@ -13,7 +13,7 @@ from agentmux.cli.ask.person import person_at
 from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_roles, read_text
-from agentmux.cli.face import Face, absolute, cwd
+from agentmux.cli.invocation import Invocation, absolute, cwd
 from agentmux.core.fleet.fleet_request import NORMAL, FleetRequest
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
@@ -69,7 +69,7 @@ def submit(
     json: GroupJsonOpt = False,
 ) -> int:
     """Submit a feature, an issue or a backlog."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.queue.submission import OwnRepositories, submit_allowed
 
@@ -77,7 +77,7 @@ def submit(
     if quick and pipeline not in {"", "quick"}:
         raise UsageError("--quick is --pipeline quick: say only one of them")
     usual = FleetRequest(
-        repo=_repository(face, repo),
+        repo=_repository(invocation, repo),
         feature=read_text(feature, what="what to build") if feature is not None else "",
         issue=issue,
         key=key,
@@ -96,14 +96,14 @@ def submit(
             raise UsageError("--from takes features, issues and keys from its file")
         from agentmux.fleet.queue.backlog import read_backlog
 
-        requests = read_backlog(absolute(backlog), usual, face.environ)
+        requests = read_backlog(absolute(backlog), usual, invocation.environ)
         if not requests and not json:
             render.note(f"{absolute(backlog)} has no features")
     own = OwnRepositories(
-        allowed=face.world(anywhere(face), read_only=True).settings.fleet.repos,
-        config=machine.config_dir(face.environ) / "config.yaml",
+        allowed=invocation.world(anywhere(invocation), read_only=True).settings.fleet.repos,
+        config=machine.config_dir(invocation.environ) / "config.yaml",
     )
-    done = submit_allowed(engine, person_at(face, yes=True), requests, own)
+    done = submit_allowed(engine, person_at(invocation, yes=True), requests, own)
     if json:
         features = [
             {"id": each.id, "key": each.key or None, "title": each.title, "new": each.new}
@@ -117,7 +117,7 @@ def submit(
     return 0
 
 
-def _repository(face: Face, text: str) -> str:
+def _repository(invocation: Invocation, text: str) -> str:
     from agentmux.fleet.host.repository import named_repository
 
-    return named_repository(text, cwd(), face.environ) if text else str(face.project())
+    return named_repository(text, cwd(), invocation.environ) if text else str(invocation.project())

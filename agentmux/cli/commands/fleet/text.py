@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
-from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, listed_phase
+from agentmux.core.fleet.board import COLOURS, SHORT_ID, host_words, listed_phase, title_with_reason
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.names.words.counts import format_count
@@ -26,7 +26,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
             each.status,
             listed_phase(each.phase, each.status),
             view.host_name(each),
-            about(each.title, each.reason),
+            title_with_reason(each.title, each.reason),
         )
         for each in view.features
     ]
@@ -57,7 +57,8 @@ def stale_lines(view: FleetView) -> Iterator[str]:
         what = _waits(len(waiting))
         yield printable(f"host {host.name} was not seen for {host.age_s:.0f} s; {what}")
         for each in waiting:
-            yield f"  {each.id[:SHORT_ID]}  {each.status}  {about(each.title, each.reason)}"
+            title = title_with_reason(each.title, each.reason)
+            yield f"  {each.id[:SHORT_ID]}  {each.status}  {title}"
     if not view.stale:
         yield "every host was seen within the last minute"
 

@@ -16,9 +16,9 @@ import typer
 from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.steps.outcome import kept_ways
+from agentmux.app.delivery.steps.outcome import describe_ways_to_get
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, require_live
-from agentmux.app.views.session_words import standing
+from agentmux.app.views.session_words import lines_after_detach
 from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.core.names.status_labels import SessionStatus
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.app.world import Site
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 _UNSUITABLE: Final = re.compile(
     r"missing or unsuitable terminal|terminal does not support|can't find terminfo"
@@ -40,7 +40,7 @@ _END_S: Final = 10.0
 """How many seconds to wait for the end of an orchestrator that has lost its tmux session."""
 
 
-def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
+def attach(invocation: Invocation, site: Site, entry: SessionEntry) -> NoReturn:
     """Show a session in this terminal; then exit with the exit status of the tmux client.
 
     Raises:
@@ -48,10 +48,10 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
         typer.Exit: The tmux client has ended.
     """
     target = require_live(entry, live(site, (entry,))[entry.path])
-    raise typer.Exit(go(face, site, entry.path, target))
+    raise typer.Exit(go(invocation, site, entry.path, target))
 
 
-def go(face: Face, site: Site, path: Path, target: Target) -> int:
+def go(invocation: Invocation, site: Site, path: Path, target: Target) -> int:
     """Show a session in this terminal until the person leaves it; then print its state.
 
     Inside tmux, the person's tmux client switches to the session, and this process waits until the
@@ -59,7 +59,7 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
     a popup of tmux, or in a pane of the session itself; the client then switches to the monitor.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         site: The session's project.
         path: Directory of the session.
         target: Its tmux session.
@@ -71,14 +71,14 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         UsageError: This terminal cannot show the session.
         TerminalError: The session has just ended, or no client shows this process.
     """
-    argv = attach_argv(target, face.environ, on_terminal=face.interactive)
+    argv = attach_argv(target, invocation.environ, on_terminal=invocation.interactive)
     render.flush()
     status = 0
-    if _place(target.server, face.environ) is not _Place.INSIDE:
+    if _place(target.server, invocation.environ) is not _Place.INSIDE:
         # tmux refuses to attach where $TMUX is set, even if its server has ended.
-        environ = {name: text for name, text in face.environ.items() if name != "TMUX"}
+        environ = {name: text for name, text in invocation.environ.items() if name != "TMUX"}
         status = _client(argv, environ, path.name)
-    elif not _visit_session(site, path, target, face.environ):
+    elif not _visit_session(site, path, target, invocation.environ):
         return 0
     has_ended = _await_end(site, path)
     (view,) = look(site, (entry_at(site, path),)).data
@@ -88,8 +88,8 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         render.note(f"tmux has ended under session {view.session}; its work is saved")
         render.note(f"to go on: agentmux resume {view.session}")
         return status
-    world = partial(face.world, site.project, read_only=True)
-    render.out("\n".join(standing(view, partial(kept_ways, world, path))))
+    world = partial(invocation.world, site.project, read_only=True)
+    render.out("\n".join(lines_after_detach(view, partial(describe_ways_to_get, world, path))))
     return status
 
 
@@ -137,7 +137,7 @@ def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str,
 
     visit = Visit(target, environ)
     own = site.terminal(target.server.socket).own(target)
-    if visit.lasts():
+    if visit.is_showing_session():
         _go_to_monitor(own, path.name)
         return False
     visit.begin()
@@ -182,17 +182,17 @@ def attach_argv(
     Raises:
         UsageError: This terminal cannot show the session; the hints say what to type.
     """
-    from agentmux.adapters.tmux.commands import client_of, goes_to
+    from agentmux.adapters.tmux.commands import client_argv, show_session_command
 
-    client = client_of(target.server.socket)
+    client = client_argv(target.server.socket)
     to_attach = shlex.join((*client, "attach-session", "-t", target.session))
     if not on_terminal:
         raise UsageError("cannot attach without a terminal", hints=(f"in one: {to_attach}",))
     match _place(target.server, environ):
         case _Place.OUTSIDE:
-            return (*client, *goes_to(target, "attach-session"))
+            return (*client, *show_session_command(target, "attach-session"))
         case _Place.INSIDE:
-            return (*client, *goes_to(target, "switch-client"))
+            return (*client, *show_session_command(target, "switch-client"))
         case _Place.ELSEWHERE:
             outer = environ["TMUX"].rsplit(",", 2)[0]
             raise UsageError(
@@ -236,11 +236,11 @@ def _place(server: Server, environ: Mapping[str, str]) -> _Place:
     return _Place.INSIDE if same and server.pid in {0, int(pid)} else _Place.ELSEWHERE
 
 
-def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
+def require_place(invocation: Invocation, socket: str, *, asked: bool | None) -> None:
     """Check that this terminal can show a session that is about to be started.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         socket: Socket of the tmux server that the session will be on.
         asked: Value of ``--attach``; unless it is True, nothing is checked.
 
@@ -251,7 +251,7 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
         return
     try:
         nowhere = Target(server=Server(socket=socket, pid=0, started=0), session="", uuid="")
-        attach_argv(nowhere, face.environ, on_terminal=face.interactive)
+        attach_argv(nowhere, invocation.environ, on_terminal=invocation.interactive)
     except UsageError as error:
         hint = "use --detach, and type in a terminal: agentmux attach"
         raise UsageError(error.message, hints=(hint,)) from None

@@ -12,7 +12,7 @@ import typer
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.cli import render
 from agentmux.cli.commands.look.sessions import SessionArg, one
-from agentmux.cli.face import Face, absolute
+from agentmux.cli.invocation import Invocation, absolute
 from agentmux.errors import UsageError
 
 
@@ -39,9 +39,9 @@ def diff(
     The pager and the settings are those of git. Words after -- are paths, too. If the session's
     worktree is gone, this shows its last checkpoint.
     """
-    face: Face = ctx.obj
-    site, entry = one(face, session, command="diff SESSION")
-    world = face.world(site.project, read_only=True)
+    invocation: Invocation = ctx.obj
+    site, entry = one(invocation, session, command="diff SESSION")
+    world = invocation.world(site.project, read_only=True)
     changes = changes_of(world, world.files(entry.path).load().current, entry.path, since=since)
     if changes is None:
         raise UsageError(f"session {entry.name} has no commit to compare with")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system.processes import processes
-from agentmux.adapters.system.processes.lost_work import can_be_folder, end_work, lost_work
+from agentmux.adapters.system.processes.lost_work import can_be_folder, end_work, lost_programs
 from agentmux.app.commands.resume.resume_consent import Survivors
 from agentmux.cli import render
 from agentmux.core.journal.events import ORCHESTRATOR
@@ -84,7 +84,7 @@ def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survi
     orchestrator that was killed. The session must have no orchestrator, and must not be live.
     """
     uuid = entry.text("session_id")
-    return (*find_survivors([(uuid, entry.path)], wait_s=wait_s), *lost_work(uuid, entry.path))
+    return (*find_survivors([(uuid, entry.path)], wait_s=wait_s), *lost_programs(uuid, entry.path))
 
 
 def left_words(alive: Iterable[Survivor]) -> str:

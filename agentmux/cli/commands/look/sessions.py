@@ -14,8 +14,8 @@ import typer
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.session.log_file import LogFile
-from agentmux.adapters.system.processes.lost_work import lost_work
-from agentmux.app.delivery.steps.outcome import kept_ways
+from agentmux.adapters.system.processes.lost_work import lost_programs
+from agentmux.app.delivery.steps.outcome import describe_ways_to_get
 from agentmux.app.session.search.lookup import (
     STATUS,
     SessionEntry,
@@ -38,8 +38,8 @@ from agentmux.cli.ask.person import leave
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
-from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
+from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus
@@ -74,9 +74,9 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
 
     Without a name, show all sessions that are not done, or the newest one if all are done.
     """
-    face: Face = ctx.obj
-    site, entries = _named_or_going(face, session, command=STATUS)
-    result, world = look(site, entries), partial(face.world, site.project, read_only=True)
+    invocation: Invocation = ctx.obj
+    site, entries = _named_or_going(invocation, session, command=STATUS)
+    result, world = look(site, entries), partial(invocation.world, site.project, read_only=True)
     if json:
         both = zip(result.data, entries, strict=True)
         views = tuple(
@@ -87,13 +87,13 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
         return result.exit_code
     chosen = _in_full(result.data)
     if chosen is not None:
-        ways = partial(kept_ways, world, entries[result.data.index(chosen)].path)
+        ways = partial(describe_ways_to_get, world, entries[result.data.index(chosen)].path)
         shown = with_branch(site, chosen)
-        render.out("\n".join(session_text.status_lines(shown, ways, colours=face.colours)))
+        render.out("\n".join(session_text.status_lines(shown, ways, colours=invocation.colours)))
         _name_left_behind(chosen, entries)
     others = [each for each in result.data if each is not chosen]
     if others:
-        _table(face, others, after=chosen is not None)
+        _table(invocation, others, after=chosen is not None)
     render.show_problems(result.problems)
     return result.exit_code
 
@@ -103,7 +103,7 @@ def _name_left_behind(view: SessionView, entries: Sequence[SessionEntry]) -> Non
     entry = next((each for each in entries if each.name == view.session), None)
     if entry is None or view.orchestrator is not None:
         return
-    lost = partial(lost_work, entry.text("session_id"), entry.path)
+    lost = partial(lost_programs, entry.text("session_id"), entry.path)
     alive = left_behind(entry, wait_s=0) if view.live is False else lost()
     if alive:
         render.note(left_words(alive))
@@ -120,18 +120,18 @@ def _in_full(views: Sequence[SessionView]) -> SessionView | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _table(face: Face, found: Sequence[SessionView], *, after: bool) -> None:
+def _table(invocation: Invocation, found: Sequence[SessionView], *, after: bool) -> None:
     """Print a table with one line for each session.
 
     Args:
-        face: Tells whether to use colours.
+        invocation: Tells whether to use colours.
         found: The sessions.
         after: Whether something was printed before; an empty line then comes first.
     """
     cols = render.columns()
-    names = session_list.names_for(face.site(), cols)
+    names = session_list.names_for(invocation.site(), cols)
     rows = [session_row(view, names.get(view.session, "")) for view in found]
-    lines = session_text.session_list(rows, cols=cols, colours=face.colours)
+    lines = session_text.session_list(rows, cols=cols, colours=invocation.colours)
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")
 
@@ -145,8 +145,8 @@ def logs(
     ] = 50,
 ) -> int:
     """Show the log of a session's orchestrator."""
-    face: Face = ctx.obj
-    site, entry = one(face, session, command="logs SESSION")
+    invocation: Invocation = ctx.obj
+    site, entry = one(invocation, session, command="logs SESSION")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
         render.out(session_text.log_line(line), verbatim=True)
@@ -161,13 +161,15 @@ def logs(
 
 def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     """Show a live session in this terminal."""
-    face: Face = ctx.obj
-    site, entries = _named_or_going(face, session, command=_ATTACH)
+    invocation: Invocation = ctx.obj
+    site, entries = _named_or_going(invocation, session, command=_ATTACH)
     if len(entries) > 1:
         entries = _live(site, entries)
-    there = len(entries) > 1 and face.interactive
-    entry = _pick_session(face, entries) if there else select_session(entries, command=_ATTACH)
-    attachment.attach(face, site, entry)
+    there = len(entries) > 1 and invocation.interactive
+    entry = (
+        _pick_session(invocation, entries) if there else select_session(entries, command=_ATTACH)
+    )
+    attachment.attach(invocation, site, entry)
 
 
 def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
@@ -183,7 +185,7 @@ def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]
     return live_ones
 
 
-def _pick_session(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
+def _pick_session(invocation: Invocation, entries: Sequence[SessionEntry]) -> SessionEntry:
     """Let a person pick one of several live sessions in the full-screen picker.
 
     Raises:
@@ -192,9 +194,9 @@ def _pick_session(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
     """
     from agentmux.cli.picker import screen
 
-    if not screen.can_draw(face.environ):
+    if not screen.can_draw(invocation.environ):
         return select_session(entries, command=_ATTACH)
-    choice = screen.pick(face.world(read_only=True), entries, attaches=True)
+    choice = screen.pick(invocation.world(read_only=True), entries, attaches=True)
     if choice is None:
         leave()
     return choice.entry
@@ -212,10 +214,10 @@ def wait(
     ] = None,
 ) -> int:
     """Wait until a session has reached a phase."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     if timeout is not None:
         require_seconds(timeout, hints=("to wait without a limit, leave --timeout out",))
-    site, entry = resolve_session(face, session, command="wait SESSION")
+    site, entry = resolve_session(invocation, session, command="wait SESSION")
     wanted = Goal(goal, entry.fields)
     (view,) = look(site, (entry,)).data
     if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
@@ -240,7 +242,7 @@ def require_seconds(timeout: float, *, hints: tuple[str, ...] = ()) -> None:
 
 
 def _named_or_going(
-    face: Face, name: str | None, *, command: str
+    invocation: Invocation, name: str | None, *, command: str
 ) -> tuple[Site, Sequence[SessionEntry]]:
     """Return the sessions to which an optional name refers, and the site of their project.
 
@@ -248,7 +250,7 @@ def _named_or_going(
     not done, else the newest one.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         name: A name, a path, or the beginning of a name; None without one.
         command: The command that hints show, with ``SESSION`` in place of the name.
 
@@ -256,9 +258,9 @@ def _named_or_going(
         NotFoundError: No session matches the name, or several do; or there is no session at all.
     """
     if name is not None:
-        site, entry = resolve_session(face, name, command=command)
+        site, entry = resolve_session(invocation, name, command=command)
         return site, (entry,)
-    site, own = face.site(), face.own_session()
+    site, own = invocation.site(), invocation.own_session()
     if own is not None:
         return site, (entry_at(site, own),)
     entries = list_sessions(site)
@@ -268,19 +270,19 @@ def _named_or_going(
     return site, going or entries[:1] or (select_session(()),)
 
 
-def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
+def one(invocation: Invocation, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
     """Return the one session to which an optional name refers, and the site of its project.
 
     Without a name, it is the session in which the command is run, else the only one that is not
     done, else the newest one.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         name: A name, a path, or the beginning of a name; None without one.
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.
     """
-    site, entries = _named_or_going(face, name, command=command)
+    site, entries = _named_or_going(invocation, name, command=command)
     return site, select_session(entries, command=command)

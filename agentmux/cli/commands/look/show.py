@@ -22,7 +22,7 @@ from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def show(
@@ -36,8 +36,8 @@ def show(
     json: JsonOpt = False,
 ) -> int:
     """Show the last screens of a session's agents."""
-    face: Face = ctx.obj
-    site, entry = one(face, session, command="show SESSION")
+    invocation: Invocation = ctx.obj
+    site, entry = one(invocation, session, command="show SESSION")
     seat = None if role is None else seat_named(role)
     screens = last_screens(entry, files.read_limited, seat=seat)
     if json:
@@ -46,7 +46,7 @@ def show(
     asking = asking_seats(site, entry)
     for place, screen in enumerate(screens.screens):
         render.out(("\n" if place else "") + heading(screen, site.now()))
-        render.screen(_rows(face, screen, plain=plain))
+        render.screen(_rows(invocation, screen, plain=plain))
         if screen.seat in asking:
             render.out(how_to_answer(entry.name, screen))
     for warning in screens.warnings:
@@ -69,9 +69,9 @@ def how_to_answer(session: str, screen: LastScreen) -> str:
     return f"-- {status_label(WAITING)}; to press keys: {named} KEYS --screen {screen.digest} --"
 
 
-def _rows(face: Face, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
-    cols = shutil.get_terminal_size().columns if face.on_screen else None
-    if plain or not face.colours:
+def _rows(invocation: Invocation, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
+    cols = shutil.get_terminal_size().columns if invocation.on_screen else None
+    if plain or not invocation.colours:
         return screen.text(cols, cells=_cells)
     return screen.paint_rows(cols, cells=_cells)
 

@@ -26,7 +26,7 @@ from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
 
 
@@ -48,14 +48,16 @@ def agents(
     """List the agents, and whether a resume brings their conversations back."""
     if ctx.invoked_subcommand is not None:
         return 0
-    face: Face = ctx.obj
-    world = trusted_world(face, face.world(face.place()), _every, trust=trust)
+    invocation: Invocation = ctx.obj
+    world = trusted_world(
+        invocation, invocation.world(invocation.unchecked_project()), _every, trust=trust
+    )
     result = list_agents(world, load_registry(world.settings))
     if json:
         render.as_json(envelope(result.data, result.problems))
         return result.exit_code
     shown = [each for each in result.data if everything or _is_shown(each)]
-    for line in list_lines(shown, colours=face.colours):
+    for line in list_lines(shown, colours=invocation.colours):
         render.out(line)
     render.note(
         f"{NATIVE_MARK} conversations come back · * default · details: agentmux agents show NAME"
@@ -93,8 +95,8 @@ def _is_shown(report: AgentReport) -> bool:
 @app.command("probe", help="Ask an installed agent what it can do")
 def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
-    face: Face = ctx.obj
-    world = trusted_world(face, face.world(face.place()), _one(name))
+    invocation: Invocation = ctx.obj
+    world = trusted_world(invocation, invocation.world(invocation.unchecked_project()), _one(name))
 
     def look(spec: AgentSpec) -> ProbeResult:
         return probe(spec, path_env=world.agents.programs.path, cache_dir=None)
@@ -112,8 +114,8 @@ def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int
 @app.command("show", help="Show how an agent is launched and resumed")
 def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
-    face: Face = ctx.obj
-    world = trusted_world(face, face.world(face.place()), _one(name))
+    invocation: Invocation = ctx.obj
+    world = trusted_world(invocation, invocation.world(invocation.unchecked_project()), _one(name))
     commands = show_agent(world, name)
     if json:
         render.as_json(envelope((commands,), ()))

@@ -14,7 +14,7 @@ from agentmux.wiring import build
 
 if TYPE_CHECKING:
     from agentmux.adapters.config.effective import SettingValue
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 app: Final = group()
 
@@ -34,8 +34,10 @@ def show(
     json: GroupJsonOpt = False,
 ) -> int:
     """Show every setting that is in effect."""
-    face: Face = ctx.obj
-    values, left_out = build.configuration(face.place(), config=face.config, environ=face.environ)
+    invocation: Invocation = ctx.obj
+    values, left_out = build.configuration(
+        invocation.unchecked_project(), config=invocation.config, environ=invocation.environ
+    )
     if json:
         settings = [each.as_json() for each in values]
         render.as_json({"schema": SCHEMA, "values": settings, "untrusted": [*left_out]})
@@ -76,8 +78,10 @@ def schema() -> int:
 @app.command(help="Show which files and folders are used")
 def path(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """Show which files and folders are used, and which of them exist."""
-    face: Face = ctx.obj
-    places = build.config_paths(face.place(), config=face.config, environ=face.environ)
+    invocation: Invocation = ctx.obj
+    places = build.config_paths(
+        invocation.unchecked_project(), config=invocation.config, environ=invocation.environ
+    )
     if json:
         paths = [
             {"name": name, "path": str(place), "exists": place.exists()} for name, place in places

@@ -21,8 +21,8 @@ from agentmux.errors import ExitCode, UsageError
 from agentmux.wiring import doctor as ward
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
-    from agentmux.wiring.doctor import Patient
+    from agentmux.cli.invocation import Invocation
+    from agentmux.wiring.doctor import DoctorInput
 
 
 def doctor(
@@ -38,29 +38,31 @@ def doctor(
     Each finding is ok, a warning or a problem. The exit code is 1 if there is a problem. `--fix`
     deletes only what AgentMux itself has left; everything else is fixed by the command beside it.
     """
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     if fix:
-        require_person(face, "doctor --fix")
+        require_person(invocation, "doctor --fix")
         if json and not yes:
             raise UsageError("`--fix` asks first, which `--json` cannot", hints=("add --yes",))
-    patient = ward.Patient(project=face.place(), config=face.config, environ=face.environ)
+    patient = ward.DoctorInput(
+        project=invocation.unchecked_project(), config=invocation.config, environ=invocation.environ
+    )
     findings = _run_checks(patient)
     fixed = repairs_of(findings) if fix else ()
     if fixed:
-        ward.fix_with_consent(patient, person_at(face, yes=yes), findings, fixed)
+        ward.fix_with_consent(patient, person_at(invocation, yes=yes), findings, fixed)
         findings = _run_checks(patient)
     if json:
         render.as_json(_answer(findings, fixed))
     else:
-        _show(findings, colours=face.colours)
+        _show(findings, colours=invocation.colours)
     return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in findings) else ExitCode.OK
 
 
-def _run_checks(patient: Patient) -> tuple[DoctorFinding, ...]:
+def _run_checks(patient: DoctorInput) -> tuple[DoctorFinding, ...]:
     return examine({**ward.checks(patient), "orphans": lambda: _orphans(patient)}, ward.LIMIT_S)
 
 
-def _orphans(patient: Patient) -> Iterator[DoctorFinding]:
+def _orphans(patient: DoctorInput) -> Iterator[DoctorFinding]:
     """Yield a warning for each session that is not live, but whose agents still run."""
     site = patient.site()
     entries = {entry.path: entry for entry in list_sessions(site)}

@@ -13,7 +13,7 @@ from agentmux.cli.ask.person import trust_own_edit
 from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.cli.commands.project import config_template
 from agentmux.cli.commands.project.config_template import Choices, config_text, verify_lines
-from agentmux.cli.face import Face
+from agentmux.cli.invocation import Invocation
 from agentmux.errors import DeclinedError, UsageError
 
 if TYPE_CHECKING:
@@ -36,25 +36,27 @@ def init(
     features are worked on, and which of the commands that it finds (pytest, npm test, cargo test,
     go test, make test) check results; each is run once first. It shows the file before it writes.
     """
-    face: Face = ctx.obj
-    if not defaults and not face.interactive:
+    invocation: Invocation = ctx.obj
+    if not defaults and not invocation.interactive:
         raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
-    path = config_template.require_free(face.site().project)
-    world = face.world()
+    path = config_template.require_free(invocation.site().project)
+    world = invocation.world()
     commands = found_commands(world.project)
     if defaults:
         chosen = Choices(agent=world.settings.defaults.agent)
     else:
-        chosen = _answers(face, world, commands, path)
+        chosen = _answers(invocation, world, commands, path)
     world.agents.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
     config_template.write(path, config_text(chosen))
     render.note(f"wrote {path}")
-    trust_own_edit(face, world, keys=chosen.keys)
+    trust_own_edit(invocation, world, keys=chosen.keys)
     _say_what_is_next(world, chosen, commands, asked=not defaults)
     return 0
 
 
-def _answers(face: Face, world: World, found: tuple[VerifyCommand, ...], path: Path) -> Choices:
+def _answers(
+    invocation: Invocation, world: World, found: tuple[VerifyCommand, ...], path: Path
+) -> Choices:
     """Ask a person all questions, and return the answers; writes nothing.
 
     Raises:
@@ -73,7 +75,7 @@ def _answers(face: Face, world: World, found: tuple[VerifyCommand, ...], path: P
         roles=roles,
         permissions=questions.ask_levels(world, [agent, *roles.values()], ask),
         worktree=questions.ask_worktrees(ask),
-        verify=ask_checks(found, world.project, face.environ, ask),
+        verify=ask_checks(found, world.project, invocation.environ, ask),
     )
     _require_wanted(config_text(chosen), path, ask)
     return chosen

@@ -10,7 +10,7 @@ import typer
 
 from agentmux.adapters.notify.process import LIMIT_S, HelperProcess
 from agentmux.adapters.tmux.announcement import announce
-from agentmux.app.commands.look.notification_trial import TrialOutcome, Tried, Ways, send_test
+from agentmux.app.commands.look.notification_trial import Channels, TrialOutcome, Tried, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.commands.look.sessions import JsonOpt
@@ -21,7 +21,7 @@ from agentmux.errors import ExitCode
 from agentmux.wiring.machine import config_dir
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 _NOBODY: Final = "nobody is notified: `notify` is empty in your configuration"
 _TEST: Final = "send one message to each: agentmux notify --test"
@@ -43,23 +43,25 @@ def notify(
     The addresses are in your own configuration. Only the beginning of an address is shown, because
     it can contain a token. The exit code is 1 if a message to an address failed.
     """
-    face: Face = ctx.obj
-    settings = face.world(face.place(), read_only=True).settings
-    places = settings.places
-    tried = send_test([*places], _ways(face, timeout)) if test else ()
+    invocation: Invocation = ctx.obj
+    settings = invocation.world(invocation.unchecked_project(), read_only=True).settings
+    places = settings.occasions_by_address
+    tried = send_test([*places], _ways(invocation, timeout)) if test else ()
     if json:
         render.as_json(_answer(settings, places, tried))
     else:
-        _show(face, settings, places, tried)
+        _show(invocation, settings, places, tried)
     failed = any(each.outcome is TrialOutcome.FAILED for each in tried)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
-def _ways(face: Face, limit_s: float) -> Ways:
-    return Ways(
+def _ways(invocation: Invocation, limit_s: float) -> Channels:
+    return Channels(
         ring=_ring,
-        announce=lambda text: announce(face.site(face.place()).terminal(None).socket, text),
-        notifier=HelperProcess(face.environ, limit_s=limit_s),
+        announce=lambda text: announce(
+            invocation.site(invocation.unchecked_project()).terminal(None).socket, text
+        ),
+        notifier=HelperProcess(invocation.environ, limit_s=limit_s),
     )
 
 
@@ -98,7 +100,9 @@ def _fields(tried: Tried | None) -> dict[str, object]:
     return {"result": tried.outcome.value, "reason": tried.reason or None}
 
 
-def _show(face: Face, settings: Settings, found: Places, tried: Iterable[Tried]) -> None:
+def _show(
+    invocation: Invocation, settings: Settings, found: Places, tried: Iterable[Tried]
+) -> None:
     outcomes = {each.address: each for each in tried}
     rows = [_row(address, on, outcomes.get(address)) for address, on in found.items()]
     for line in render.table(rows):
@@ -107,7 +111,7 @@ def _show(face: Face, settings: Settings, found: Places, tried: Iterable[Tried])
         render.note(_NOBODY)
     if _is_default(settings):
         render.note("this is the default; desktop and phone are a few lines in your configuration:")
-        for line in _example(face):
+        for line in _example(invocation):
             render.note(line)
     if found and not outcomes:
         render.note(_TEST)
@@ -120,8 +124,8 @@ def _row(address: Address, on: Iterable[Occasion], tried: Tried | None) -> list[
     return [str(address), tried.outcome.value, tried.reason or words]
 
 
-def _example(face: Face) -> Iterable[str]:
-    yield f"  # {config_dir(face.environ) / 'config.yaml'}"
+def _example(invocation: Invocation) -> Iterable[str]:
+    yield f"  # {config_dir(invocation.environ) / 'config.yaml'}"
     yield "  notify:"
     yield f"    - to: [{BELL}, {TMUX}, desktop]"
     yield "    - on: [decision, question, failed]"

@@ -17,7 +17,7 @@ from agentmux.core.names.words.counts import format_count
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.core.definitions.definition import PipelineDefinition
 
 app: Final = group()
@@ -31,8 +31,10 @@ def pipelines(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """List the pipelines that a start can take."""
     if ctx.invoked_subcommand is not None:
         return 0
-    face: Face = ctx.obj
-    world = face.world(face.place()).consent.preview()  # looking at a file needs no trust
+    invocation: Invocation = ctx.obj
+    world = invocation.world(
+        invocation.unchecked_project()
+    ).consent.preview()  # looking at a file needs no trust
     views, hidden = all_pipelines(world), world.texts.pipelines.list_shadowed()
     warnings = [f"{path} has no effect: another pipeline has this name" for path in hidden]
     if json:
@@ -66,8 +68,8 @@ def show(
     json: GroupJsonOpt = False,
 ) -> int:
     """Draw a pipeline, and check it."""
-    face: Face = ctx.obj
-    view = one_pipeline(face.world(face.place()).consent.preview(), name)
+    invocation: Invocation = ctx.obj
+    view = one_pipeline(invocation.world(invocation.unchecked_project()).consent.preview(), name)
     if json:
         render.as_json(_answer((view,), []))
     elif yaml and view.text:

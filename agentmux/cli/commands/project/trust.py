@@ -11,12 +11,12 @@ from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, part_lines, person_at, require_person
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.core.config.trust import Standing, standing
+from agentmux.core.config.trust import TrustState, trust_state
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def trust(
@@ -36,17 +36,17 @@ def trust(
     until you trust them. In a terminal, the command shows these parts and asks. Without a terminal
     it does not ask: running it is your consent. A part that changes later needs trust again.
     """
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     if show and revoke:
         raise UsageError("--show and --revoke cannot be combined", hints=("agentmux trust --help",))
     if not show:
-        require_person(face, "trust")
-    world = face.world()
+        require_person(invocation, "trust")
+    world = invocation.world()
     if revoke:
         world.consent.trust.revoke()
-        world = face.world()
+        world = invocation.world()
     elif not show:
-        world = _trust_project(face, world, yes=yes, json=json)
+        world = _trust_project(invocation, world, yes=yes, json=json)
     if json:
         render.as_json(_fields(world))
     elif revoke:
@@ -59,20 +59,20 @@ def trust(
 _NOTHING = "nothing in the files of this project needs trust"
 
 
-def _trust_project(face: Face, world: World, *, yes: bool, json: bool) -> World:
+def _trust_project(invocation: Invocation, world: World, *, yes: bool, json: bool) -> World:
     parts = world.consent.trust.parts()
     if parts and not json:
         render.note("\n".join(part_lines(world, parts)))
-    person = person_at(face, yes=yes or json)
+    person = person_at(invocation, yes=yes or json)
     if person.is_asked and any(
-        standing(each, world.consent.trust.trusted_parts()) is not Standing.TRUSTED
+        trust_state(each, world.consent.trust.trusted_parts()) is not TrustState.TRUSTED
         for each in parts
     ):
         person.agree(f"Trust this in {world.project}?")
     keep_all(world)
     if not json:
         render.note(f"trusted: {describe_keys(parts)}" if parts else _NOTHING)
-    return face.world()
+    return invocation.world()
 
 
 def _fields(world: World) -> dict[str, object]:
@@ -80,9 +80,9 @@ def _fields(world: World) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "project": str(world.project),
-        "trusted": all(standing(each, known) is Standing.TRUSTED for each in parts),
+        "trusted": all(trust_state(each, known) is TrustState.TRUSTED for each in parts),
         "parts": [
-            {"key": each.key, "standing": standing(each, known).value, "value": each.value}
+            {"key": each.key, "standing": trust_state(each, known).value, "value": each.value}
             for each in parts
         ],
         "problems": [],

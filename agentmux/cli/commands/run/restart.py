@@ -11,13 +11,13 @@ from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import as_typed, chosen_session, resolve_world
+from agentmux.cli.ask.session_argument import chosen_session, command_for_hints, resolve_world
 from agentmux.cli.commands.look.sessions import SessionArg
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def restart_seat(
@@ -42,14 +42,14 @@ def restart_seat(
 
     The session must be live.
     """
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     if skipped:
-        require_person(face, "restart --skip")
+        require_person(invocation, "restart --skip")
     if not role:
         raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
     switches = {"--resume": native is True, "--fresh": native is False, "--skip": skipped}
-    command = as_typed("restart SESSION", switches, {"--role": role})
-    world, named = resolve_world(face, session, command=command)
+    command = command_for_hints("restart SESSION", switches, {"--role": role})
+    world, named = resolve_world(invocation, session, command=command)
     entry = chosen_session(world, named, command=command)
     require_own_version(world.locks.session(entry.path), entry.name)
     files = world.files(entry.path)

@@ -34,14 +34,14 @@ from agentmux.app.session.search.lookup import (
     live,
     shown_path,
 )
-from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
+from agentmux.app.session.workplace.checkout import find_tree_obstacle, list_possibly_live
 from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, person_at
 from agentmux.cli.ask.session_argument import (
-    as_typed,
     chosen_session,
+    command_for_hints,
     resolve_world,
     session_to_reattach,
     unfinished_sessions,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes.processes import Survivor
     from agentmux.app.person import Person
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.cli.picker.screen import PickedSession
 
 _RESUME: Final = "resume SESSION"
@@ -126,17 +126,17 @@ def resume_session(
     json: JsonOpt = False,
 ) -> int:
     """Resume a session where it stopped."""
-    face: Face = ctx.obj
+    invocation: Invocation = ctx.obj
     switches = {
         "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
         "--without-checkpoint": without_checkpoint, "--make-again": make_again, "--repin": repin,
         "--attach": attach is True, "--detach": attach is False, "--json": json,
     }  # fmt: skip
     values = {"--fresh-role": fresh_role or (), "--phase": phase}
-    command = as_typed(_RESUME, switches, values)
-    world, entry = resolve_world(face, session, command=command, read_only=dry_run or explain)
+    command = command_for_hints(_RESUME, switches, values)
+    world, entry = resolve_world(invocation, session, command=command, read_only=dry_run or explain)
     if reattach and not everything:
-        entry = entry or session_to_reattach(world, face.environ, command=command)
+        entry = entry or session_to_reattach(world, invocation.environ, command=command)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     careful = Rebuild.ANYWAY if make_again else Rebuild.CAREFUL
     request = ResumeCommand(
@@ -145,7 +145,7 @@ def resume_session(
         rebuild=Rebuild.BRANCH_ALONE if without_checkpoint else careful,
         repin=repin,
     )
-    person = person_at(face, yes=yes, trust=trust)
+    person = person_at(invocation, yes=yes, trust=trust)
     if dry_run or explain:
         every = entry is None and everything
         entries = (
@@ -160,27 +160,27 @@ def resume_session(
         )
     if everything:
         require_for_all({**switches, "SESSION": entry is not None}, values)
-        return resume_all(face, _each(face, person, seats), yes=yes, json=json)
+        return resume_all(invocation, _each(invocation, person, seats), yes=yes, json=json)
     if reattach:
         entry = chosen_session(world, entry, command=command)
         socket = entry.text("tmux_socket") or None
-        attachment.require_place(face, world.terminal(socket).socket, asked=attach)
-        begun = reattach_with_consent(world, person, _tools(face, world).starter, entry)
+        attachment.require_place(invocation, world.terminal(socket).socket, asked=attach)
+        begun = reattach_with_consent(world, person, _tools(invocation, world).starter, entry)
     else:
-        attachment.require_place(face, world.terminal(None).socket, asked=attach)
+        attachment.require_place(invocation, world.terminal(None).socket, asked=attach)
         begun = _resume(
-            *(face, world, person, entry, request),
+            *(invocation, world, person, entry, request),
             picks=functools.partial(
-                _pick_session, face, world, fresh="*" in seats, command=command, json=json
+                _pick_session, invocation, world, fresh="*" in seats, command=command, json=json
             ),
             attaches=attach is not False,
         )
-    show_begun(face, world, begun, json=json, attach=attach)
+    show_begun(invocation, world, begun, json=json, attach=attach)
     return 0
 
 
 def _resume(
-    face: Face,
+    invocation: Invocation,
     world: World,
     person: Person,
     entry: SessionEntry | None,
@@ -203,19 +203,21 @@ def _resume(
         request = replace(request, fresh=(request.fresh - {"*"}) | every)
         if request.phase is None and not request.fresh:
             if picked.left_alone:
-                return reattach_with_consent(world, person, _tools(face, world).starter, entry)
+                return reattach_with_consent(
+                    world, person, _tools(invocation, world).starter, entry
+                )
             if picked.live and attaches:
-                attachment.attach(face, world, entry)
-    return resume_with_consent(world, person, _tools(face, world), entry, request)
+                attachment.attach(invocation, world, entry)
+    return resume_with_consent(world, person, _tools(invocation, world), entry, request)
 
 
 def _pick_session(
-    face: Face, world: World, *, fresh: bool, command: str, json: bool
+    invocation: Invocation, world: World, *, fresh: bool, command: str, json: bool
 ) -> PickedSession:
     """Let a person pick the session to resume.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         world: The project, with its settings and tools.
         fresh: Whether all seats are to start a new conversation.
         command: The command that hints show, with ``SESSION`` in place of the name.
@@ -229,7 +231,7 @@ def _pick_session(
 
     entries = unfinished_sessions(world, command=command)
     world = preview_trust(world, lambda each: each.settings)[0]
-    there = face.interactive and screen.can_draw(face.environ) and not json
+    there = invocation.interactive and screen.can_draw(invocation.environ) and not json
     choice = screen.select_session(world, entries, interactive=there, fresh=fresh, command=command)
     if choice is None:
         leave()
@@ -262,7 +264,7 @@ def _dry_run(
         git=replace(world.git, head_at=once),
     )
     lives = live(world, known)
-    at_work = busy(lives, known)
+    at_work = list_possibly_live(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
     alive = orphan_agents.find_survivors((each.text("session_id"), each.path) for each in free)
@@ -369,20 +371,20 @@ def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
 # -- doing ---------------------------------------------------------------------------------------
 
 
-def _each(face: Face, person: Person, fresh: frozenset[str]) -> ResumeOne:
+def _each(invocation: Invocation, person: Person, fresh: frozenset[str]) -> ResumeOne:
     """Return how ``--all`` resumes each of its sessions."""
 
     def one(entry: SessionEntry) -> StartedSession:
-        world = face.world()  # with what was trusted for an earlier session
+        world = invocation.world()  # with what was trusted for an earlier session
         request = ResumeCommand(fresh=fresh, is_watched=False)
-        return resume_with_consent(world, person, _tools(face, world), entry, request)
+        return resume_with_consent(world, person, _tools(invocation, world), entry, request)
 
     return one
 
 
-def _tools(face: Face, world: World) -> ResumeTools:
+def _tools(invocation: Invocation, world: World) -> ResumeTools:
     return ResumeTools(
-        starter=orchestrator_start(world, face.config),
+        starter=orchestrator_start(world, invocation.config),
         wait_end=lambda pid: processes.left_after([(pid, 0)], wait_s=_ENDING_S),
         survivors=orphan_agents.survivors_of,
     )

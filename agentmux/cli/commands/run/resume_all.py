@@ -12,12 +12,12 @@ from agentmux.cli.ask.person import person_at
 from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.run.start import begun_fields, doing
 from agentmux.core.names.words.counts import format_count
-from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
+from agentmux.errors import AgentmuxError, NotFoundError, UsageError, data_error_from
 
 if TYPE_CHECKING:
     from agentmux.app.commands.resume.orchestrator_start import StartedSession
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 ResumeOne = Callable[[SessionEntry], "StartedSession"]
 """Resumes one session."""
@@ -44,7 +44,7 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
         )
 
 
-def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
+def resume_all(invocation: Invocation, one: ResumeOne, *, yes: bool, json: bool) -> int:
     """Resume each session that is neither done nor live, after asking; attach to none.
 
     If one session cannot be resumed, the others are resumed all the same. If the person says no to
@@ -58,10 +58,12 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
         UsageError: Nobody can be asked.
         DeclinedError: The person said no.
     """
-    world = face.world()
+    world = invocation.world()
     resting = _resting(world)
     names = ", ".join(each.name for each in resting)
-    person_at(face, yes=yes).agree(f"Resume {format_count(len(resting), 'session')}: {names}?")
+    person_at(invocation, yes=yes).agree(
+        f"Resume {format_count(len(resting), 'session')}: {names}?"
+    )
     begun: list[dict[str, Any]] = []
     problems: list[SessionProblem] = []
     try:
@@ -69,7 +71,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
             try:
                 begun.append(_report_resumed(world, one(entry), json=json))
             except (AgentmuxError, OSError) as error:
-                known = of_system(error) if isinstance(error, OSError) else error
+                known = data_error_from(error) if isinstance(error, OSError) else error
                 problems.append(problem_of(entry.name, known))
     finally:  # after a no or Ctrl-C, too, print which sessions were resumed
         if json:

@@ -17,7 +17,7 @@ from agentmux.core.names.words.counts import format_count
 from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 _NAMED: Final = 20
 
@@ -44,14 +44,14 @@ def rewind_session(
     can bring them back. No branch moves. Work goes on after the phase at whose end the checkpoint
     was made.
     """
-    face: Face = ctx.obj
-    require_person(face, "rewind")
-    site, entry = one(face, session, command="rewind SESSION --to PHASE|N")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "rewind")
+    site, entry = one(invocation, session, command="rewind SESSION --to PHASE|N")
     if not to:
         points = checkpoints_label(tree_checkpoints(site, entry))
         hints = (f"agentmux rewind {entry.name} --to PHASE|N", points)
         raise UsageError("`--to` is missing", hints=hints)
-    world = face.world(site.project, read_only=dry_run)
+    world = invocation.world(site.project, read_only=dry_run)
     block = find_obstacle(world, entry, live(world, (entry,))[entry.path])
     if block is not None and block.reason == "session_live":
         raise BlockedError(
@@ -65,7 +65,7 @@ def rewind_session(
     render.out("\n".join(_describe_plan(plan)))
     if dry_run:
         return 0
-    person_at(face, yes=yes).agree(
+    person_at(invocation, yes=yes).agree(
         f"Rewind session {entry.name} to work-tree checkpoint {plan.to.number}?"
     )
     done = rewind(world, entry, str(plan.to.number))

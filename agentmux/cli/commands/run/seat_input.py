@@ -12,7 +12,12 @@ import typer
 
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.resume.live_seat import only_seat
-from agentmux.app.commands.talk.seat_input import RecordedInput, give, require_message, wait_ended
+from agentmux.app.commands.talk.seat_input import (
+    RecordedInput,
+    record_input,
+    require_message,
+    wait_ended,
+)
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import (
     SessionEntry,
@@ -25,7 +30,7 @@ from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.run.start import read_text
-from agentmux.cli.face import Face, monotonic
+from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
@@ -78,8 +83,8 @@ def tell(
     is in its input field. Without a session, the only live one is meant; without a seat, the only
     agent that runs.
     """
-    face: Face = ctx.obj
-    require_person(face, "tell")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "tell")
     command = 'tell SESSION --role SEAT "…"'
     if text is None:
         session, text = None, session  # the only word is the text
@@ -87,8 +92,8 @@ def tell(
         raise UsageError("tell it what?", hints=(f"agentmux {command}",))
     require_seconds(timeout)
     message = require_message(read_text(text, what="what to tell it"))
-    world, entry, seat = _agent(face, session, role, command=command)
-    record = give(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
+    world, entry, seat = _agent(invocation, session, role, command=command)
+    record = record_input(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
     return _end(world, entry, record, keys=(), timeout_s=timeout, json=json)
 
 
@@ -124,28 +129,28 @@ def answer(
     session, the only live one is meant; without a seat, the only agent that runs. If the first word
     is a key, it is not taken for a session.
     """
-    face: Face = ctx.obj
-    require_person(face, "answer")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "answer")
     command = "answer SESSION --role SEAT KEYS --screen DIGEST"
     require_seconds(timeout)
     if session is not None and (not keys or is_key(session)):
         keys, session = [session, *(keys or ())], None
     if not screen:
-        resolve_world(face, session, command=command)  # hints name only sessions that exist
+        resolve_world(invocation, session, command=command)  # hints name only sessions that exist
         given = (*([session] if session else ()), *(("--role", role) if role else ()))
         show = " ".join(("agentmux show", *given))
         raise UsageError(
             "missing option --screen DIGEST", hints=(f"see screen and digest: {show}",)
         )
     pressed = read_keys(keys or (), literal=literal)
-    world, entry, seat = _agent(face, session, role, command=command)
+    world, entry, seat = _agent(invocation, session, role, command=command)
     fact = SeatAnswered(keys=pressed, screen=screen)
-    record = give(world, entry, seat, fact, poke=lambda: poke(entry.path))
+    record = record_input(world, entry, seat, fact, poke=lambda: poke(entry.path))
     return _end(world, entry, record, keys=pressed, timeout_s=timeout, json=json)
 
 
 def _agent(
-    face: Face, name: str | None, role: str, *, command: str
+    invocation: Invocation, name: str | None, role: str, *, command: str
 ) -> tuple[World, SessionEntry, str]:
     """Return the world of the session's project, the session, and the name of the seat.
 
@@ -154,7 +159,7 @@ def _agent(
         NotFoundError: No session matches, or several do.
         BlockedError: The session's directory is a copy of a live session.
     """
-    world, entry = resolve_world(face, name, command=command)
+    world, entry = resolve_world(invocation, name, command=command)
     if entry is None:
         entries = unfinished_sessions(world, command=command)
         lives = live(world, entries)

@@ -23,11 +23,11 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at, trust_own_edit
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text, given_words
-from agentmux.core.agents.environment import handed_on
+from agentmux.cli.invocation import Invocation, absolute
+from agentmux.core.agents.environment import inherited_variables
 from agentmux.core.codec.records import to_fields
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
 from agentmux.errors import UsageError
@@ -143,13 +143,13 @@ def start_feature(
     json: JsonOpt = False,
 ) -> int:
     """Start a session for a feature."""
-    face: Face = ctx.obj
-    world = face.world()
-    attachment.require_place(face, world.terminal(None).socket, asked=attach)
+    invocation: Invocation = ctx.obj
+    world = invocation.world()
+    attachment.require_place(invocation, world.terminal(None).socket, asked=attach)
     text = _words(feature, issue=issue, of=of, comments=comments)
-    asked = agent is None and face.interactive and not (yes or dry_run or json)
+    asked = agent is None and invocation.interactive and not (yes or dry_run or json)
     if asked:
-        agent, world = _chosen_agent(face, world)
+        agent, world = _chosen_agent(invocation, world)
     request = StartRequest(
         feature=text,
         name=name,
@@ -160,26 +160,26 @@ def start_feature(
         base=base,
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         pipeline=_pipeline_name(pipeline, quick=quick),
-        unwatched=not _goes_there(face, attach, json=json),
+        unwatched=not _goes_there(invocation, attach, json=json),
         asked=asked,
         lease=lease,
     )
     command = StartCommand(
         request=request,
-        here=face.here().resolve(),
+        here=invocation.here().resolve(),
         agent=agent,
         issue=issue,
         comments=comments,
         on=on,
         of=of,
-        introduces=face.interactive and not json,
+        introduces=invocation.interactive and not json,
     )
-    person = person_at(face, yes=yes, trust=trust)
+    person = person_at(invocation, yes=yes, trust=trust)
     if dry_run:
         _show_plan(preview_start(world, person, command), json=json)
         return 0
-    begun = start_with_consent(world, person, orchestrator_start(world, face.config), command)
-    show_begun(face, world, begun, json=json, attach=attach)
+    begun = start_with_consent(world, person, orchestrator_start(world, invocation.config), command)
+    show_begun(invocation, world, begun, json=json, attach=attach)
     return 0
 
 
@@ -211,7 +211,7 @@ def _words(feature: str | None, *, issue: str | None, of: str | None, comments: 
     return read_text(feature, what="what to build")
 
 
-def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
+def _chosen_agent(invocation: Invocation, world: World) -> tuple[str | None, World]:
     """Ask a person which agent plays the roles, unless a configuration names one.
 
     The answer is written into the project's configuration.
@@ -221,11 +221,11 @@ def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
     """
     from agentmux.cli.ask.agent_choice import asking, choose_agent
 
-    agent = choose_agent(world, asking(), config=face.config)
+    agent = choose_agent(world, asking(), config=invocation.config)
     if agent is None:
         return None, world
-    trust_own_edit(face, world, keys=("defaults.agent", f"agents.{agent}"))
-    return agent, face.world()
+    trust_own_edit(invocation, world, keys=("defaults.agent", f"agents.{agent}"))
+    return agent, invocation.world()
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
@@ -243,7 +243,7 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
         more = (str(config),) if config is not None else ()
         return (*own, str(world.project), str(path), request.encode(), *more)
 
-    given = handed_on(world.environment)
+    given = inherited_variables(world.environment)
     return OrchestratorStart(argv=argv, pipe=lambda path: ReadyPipe(path, given))
 
 
@@ -262,7 +262,7 @@ def read_text(words: str | None, *, what: str) -> str:
         raise UsageError(f"say {what}: as a text, @FILE, or - for stdin")
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
-    return writable(given_words(words, FEATURE_MAX + 1))
+    return replace_unencodable(given_words(words, FEATURE_MAX + 1))
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
@@ -320,19 +320,21 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         render.out(line)
 
 
-def _goes_there(face: Face, attach: bool | None, *, json: bool) -> bool:
+def _goes_there(invocation: Invocation, attach: bool | None, *, json: bool) -> bool:
     """Whether to show the session in this terminal once it runs.
 
     Args:
-        face: Tells what the terminal can do.
+        invocation: Tells what the terminal can do.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
         json: Whether the answer is JSON; the session is then shown only if ``attach`` is True.
     """
-    return (not json and face.interactive and face.on_screen) if attach is None else attach
+    return (
+        (not json and invocation.interactive and invocation.on_screen) if attach is None else attach
+    )
 
 
 def show_begun(
-    face: Face,
+    invocation: Invocation,
     world: World,
     begun: StartedSession,
     *,
@@ -342,7 +344,7 @@ def show_begun(
     """Print that a session was started or resumed, and attach to it if the options say so.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         world: The session's project, with its settings and tools.
         begun: The session.
         json: Print JSON.
@@ -354,14 +356,14 @@ def show_begun(
         render.note(line)
     if json:
         render.as_json({"schema": SCHEMA, **begun_fields(world, begun)})
-    goes_there = _goes_there(face, attach, json=json)
-    if not json and (not goes_there or face.environ.get("TMUX")):
+    goes_there = _goes_there(invocation, attach, json=json)
+    if not json and (not goes_there or invocation.environ.get("TMUX")):
         render.out(f"session {begun.name} {doing(begun)}")
         render.out(f"watch it: agentmux attach {begun.name}")
     if not goes_there:
         return
     try:
-        status = attachment.go(face, world, begun.path, begun.target)
+        status = attachment.go(invocation, world, begun.path, begun.target)
     except (UsageError, TerminalError) as error:
         # The session runs and the answer was shown, so this is no failure.
         attachment.note_not_attached(error)

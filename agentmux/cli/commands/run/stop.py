@@ -18,7 +18,7 @@ from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
     from agentmux.ports.tmux.terminal import OwnSession
 
 _COMMAND: Final = "stop SESSION"
@@ -29,8 +29,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
 
     Processes that agents have detached from it are named, and ended if you agree.
     """
-    face: Face = ctx.obj
-    world, entry = resolve_world(face, session, command=_COMMAND)
+    invocation: Invocation = ctx.obj
+    world, entry = resolve_world(invocation, session, command=_COMMAND)
     if entry is None:
         entries = unfinished_sessions(world, command=_COMMAND)
         lives = live(world, entries)
@@ -60,5 +60,5 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
     render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
     if not entry.is_done:
         render.out(f"to resume it: agentmux resume {entry.name}")
-    orphan_agents.offer_to_end(person_at(face, yes=yes), entry, yes=yes)
+    orphan_agents.offer_to_end(person_at(invocation, yes=yes), entry, yes=yes)
     return 0

@@ -12,7 +12,7 @@ from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.look.sessions import SessionArg, one
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def try_session(
@@ -25,14 +25,14 @@ def try_session(
     HEAD is detached at a commit with the session's files as they are now. The checkout must have no
     changes, and no session may be live there. The session itself is not touched.
     """
-    face: Face = ctx.obj
-    require_person(face, "try")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "try")
     if off:
-        for line in end_trial(face.world()):
+        for line in end_trial(invocation.world()):
             render.note(line)
         return 0
-    site, entry = one(face, session, command="try SESSION")
-    trial = begin_trial(face.world(site.project), entry)
+    site, entry = one(invocation, session, command="try SESSION")
+    trial = begin_trial(invocation.world(site.project), entry)
     render.note(f"your checkout has the files of {entry.name}, detached at {trial.commit[:12]}")
     render.note("go back: agentmux try --off")
     return 0

@@ -15,7 +15,7 @@ from agentmux.cli.ask.session_argument import chosen_session, resolve_world
 from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 
 def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
@@ -23,9 +23,9 @@ def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
 
     Agents of one account are told one after the other.
     """
-    face: Face = ctx.obj
-    require_person(face, "unpark")
-    world, named = resolve_world(face, session, command="unpark SESSION")
+    invocation: Invocation = ctx.obj
+    require_person(invocation, "unpark")
+    world, named = resolve_world(invocation, session, command="unpark SESSION")
     entry = chosen_session(world, named, command="unpark SESSION")
     require_own_version(world.locks.session(entry.path), entry.name)
     done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))

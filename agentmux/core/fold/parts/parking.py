@@ -50,7 +50,7 @@ def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
         settled = replace(parked, settled=parked.settled or fact.how == BUSY)
         return _with(state, event.seat, settled)
     if fact.how in {BUSY, ANSWERED}:
-        return without(state, event.seat)
+        return unpark(state, event.seat)
     woken = _with(state, event.seat, replace(parked, woken=event.at))
     seat = state.seats.get(event.seat)
     if seat is None:
@@ -77,16 +77,16 @@ def note_launch(state: SessionState, event: Event) -> SessionState:
     if parked is None:
         return state
     if not parked.woken:
-        return without(state, event.seat)
+        return unpark(state, event.seat)
     return _with(state, event.seat, replace(parked, launch=event.launch))
 
 
-def heard(state: SessionState, event: Event) -> SessionState:
+def unpark_on_signal(state: SessionState, event: Event) -> SessionState:
     """Return the state in which the seat of an accepted signal is not parked.
 
     The signal proves that its agent can work, so the usage limit is over.
     """
-    return without(state, event.seat)
+    return unpark(state, event.seat)
 
 
 def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
@@ -113,7 +113,7 @@ def prune_parked(state: SessionState) -> SessionState:
     return replace(state, parked=left) if left != state.parked else state
 
 
-def without(state: SessionState, name: str) -> SessionState:
+def unpark(state: SessionState, name: str) -> SessionState:
     """Return the state in which the seat ``name`` is not parked."""
     if name not in state.parked:
         return state

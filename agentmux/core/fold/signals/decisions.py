@@ -65,7 +65,7 @@ def _judge_changes(state: SessionState, _: Event, fact: ChangesRequested) -> str
 def _changes_requested(state: SessionState, _: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
     pipeline = pipeline_of(state)
-    target = fact.phase if fact.phase in pipeline else pipeline.again(state)
+    target = fact.phase if fact.phase in pipeline else pipeline.default_beginning(state)
     if pipeline[target].kind is Kind.FIX:
         began = enter_fix(state, target)
     else:
@@ -82,14 +82,14 @@ DECISIONS: Final = (
     JudgedDescription(
         fact=Approved,
         words=lambda _: "approved",
-        counts=_judge_approval,
+        why_ignored=_judge_approval,
         step=_apply_approval,
         files=_approval_file,
     ),
     JudgedDescription(
         fact=ChangesRequested,
         words=lambda _: "asked for changes",
-        counts=_judge_changes,
+        why_ignored=_judge_changes,
         step=_changes_requested,
         files=_change_file,
     ),

@@ -113,7 +113,7 @@ class HandedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class SubmissionContext:
     """A submission, with its sender and the session that it is for.
 
     Attributes:
@@ -143,7 +143,7 @@ class Contents:
     problems: tuple[str, ...]
 
 
-Made: TypeAlias = tuple[Judged, tuple[str, ...]]
+FactAndProblems: TypeAlias = tuple[Judged, tuple[str, ...]]
 """The fact of a submission, and its problems. If there are any, the fact may be incomplete."""
 
 
@@ -155,15 +155,15 @@ class JudgedDescription:
         fact: The class of its fact.
         words: Returns what the sender did, such as ``handed in the plan``; empty if it is not
             shown.
-        counts: Returns the reason why it does not count; empty if it counts. `judge` has already
-            checked the conditions that all signals share.
+        why_ignored: Returns the reason why it does not count; empty if it counts. `judge` has
+            already checked the conditions that all signals share.
         step: Returns the state after it; called only if it counts.
         files: Returns the files that it implies; takes the state before it.
     """
 
     fact: type[Judged]
     words: Callable[[Any], str]
-    counts: Callable[[SessionState, Event, Any], str] = lambda *_: ""
+    why_ignored: Callable[[SessionState, Event, Any], str] = lambda *_: ""
     step: FoldStep
     files: Callable[[SessionState, Event, Any], tuple[Implied, ...]] = lambda *_: ()
 
@@ -190,8 +190,8 @@ class SignalDescription(JudgedDescription):
     command: str
     says: str
     arguments: tuple[Argument, ...] = ()
-    reads: Callable[[Handed], tuple[HandedFile, ...]] = lambda _: ()
-    made: Callable[[Handed, Contents], Made]
+    reads: Callable[[SubmissionContext], tuple[HandedFile, ...]] = lambda _: ()
+    made: Callable[[SubmissionContext, Contents], FactAndProblems]
     about: str = ""
 
     @property

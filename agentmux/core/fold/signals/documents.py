@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.shape import as_code, plain
+from agentmux.core.codec.shape import as_code, replace_invisible
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition
 from agentmux.core.documents.plan import check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
@@ -15,10 +15,10 @@ from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.signals.description import (
     Argument,
     Contents,
-    Handed,
+    FactAndProblems,
     HandedFile,
-    Made,
     SignalDescription,
+    SubmissionContext,
     folder_of,
     working_folder,
 )
@@ -53,7 +53,7 @@ def _architecture_done(state: SessionState, _: Event, fact: ArchitectureDone) ->
     return replace(go_on(state), reviewer_nominations=fact.reviewers or DEFAULT_NOMINATIONS)
 
 
-def _architecture(_: Handed, contents: Contents) -> Made:
+def _architecture(_: SubmissionContext, contents: Contents) -> FactAndProblems:
     (head,) = contents.values
     if not isinstance(head, Mapping):
         return ArchitectureDone(sha256=contents.sha256), ()
@@ -68,12 +68,12 @@ def _plan_done(state: SessionState, _: Event, fact: PlanDone) -> SessionState:
     return go_on(replace(state, **plan_values(plan.execution)))
 
 
-def _plan_file(handed: Handed) -> tuple[HandedFile, ...]:
+def _plan_file(handed: SubmissionContext) -> tuple[HandedFile, ...]:
     folder = folder_of(handed.state(), Kind.PLAN, layout.PLANNING)
     return (HandedFile((f"{folder}/plan.yaml",), is_yaml=True),)
 
 
-def _plan(_: Handed, contents: Contents) -> Made:
+def _plan(_: SubmissionContext, contents: Contents) -> FactAndProblems:
     (value,) = contents.values
     problems = () if contents.problems else check_plan(value)[1]
     plan = value if isinstance(value, dict) and not (contents.problems or problems) else {}
@@ -110,7 +110,7 @@ def _documents(state: SessionState) -> Mapping[str, PhaseDefinition]:
     return {each.phase: each for each in phases if pipeline[each.phase].signal == PhaseDone.kind}
 
 
-def _leaves(handed: Handed) -> tuple[HandedFile, ...]:
+def _leaves(handed: SubmissionContext) -> tuple[HandedFile, ...]:
     """Return all files of the submitted phase; none if the phase is not handed in this way."""
     state = handed.state()
     phase = _documents(state).get(handed.submission.phase)
@@ -125,13 +125,13 @@ def _leaf(state: SessionState, path: str, leaf: Leaf) -> HandedFile:
     return HandedFile((path,), is_yaml=is_yaml, schema=schema, named=True)
 
 
-def _phase(handed: Handed, contents: Contents) -> Made:
+def _phase(handed: SubmissionContext, contents: Contents) -> FactAndProblems:
     name, documents = handed.submission.phase, _documents(handed.state())
     if name in documents:
         return PhaseDone(phase=name, sha256=contents.sha256), ()
     known = ", ".join(f"`{each}`" for each in documents) or "none"
     problem = f"no phase {as_code(name)} is handed in by this command; it is for: {known}"
-    return PhaseDone(phase=plain(name[:60])), (problem,)
+    return PhaseDone(phase=replace_invisible(name[:60])), (problem,)
 
 
 # -- the summary ---------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _summary_done(state: SessionState, event: Event, _: SummaryDone) -> SessionS
     return replace(without_seat(state, event.seat), summary_submitted=True)
 
 
-def _summary_file(handed: Handed) -> tuple[HandedFile, ...]:
+def _summary_file(handed: SubmissionContext) -> tuple[HandedFile, ...]:
     return _text(f"{folder_of(handed.state(), Kind.COMPLETE, layout.COMPLETION)}/summary.md")
 
 
@@ -187,7 +187,7 @@ DOCUMENTS: Final = (
     SignalDescription(
         fact=PhaseDone,
         words=lambda _: "",
-        counts=_judge_phase,
+        why_ignored=_judge_phase,
         step=_go_on,
         command="submit phase",
         says="hand in all files of a phase that has no signal of its own",

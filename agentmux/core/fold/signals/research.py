@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.shape import writable
+from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.signals.description import (
     Argument,
     Contents,
-    Handed,
+    FactAndProblems,
     HandedFile,
-    Made,
     SignalDescription,
+    SubmissionContext,
 )
 from agentmux.core.fold.transitions import without_seat
 from agentmux.core.journal.events import (
@@ -80,7 +80,7 @@ def _request_file(before: SessionState, _: Event, fact: Request) -> tuple[Implie
         return ()
     path = f"{layout.research(kind, fact.topic)}/request.md"
     # A question that was accepted earlier may contain bytes that are not text.
-    return (Implied(path=path, text=f"# {fact.topic}\n\n{writable(fact.question)}\n"),)
+    return (Implied(path=path, text=f"# {fact.topic}\n\n{replace_unencodable(fact.question)}\n"),)
 
 
 def _check_question(topic: str, question: str) -> tuple[str, ...]:
@@ -96,8 +96,8 @@ def _check_question(topic: str, question: str) -> tuple[str, ...]:
 
 
 def _request(fact: type[Request], word: str, says: str) -> SignalDescription:
-    def make_request(handed: Handed, _: Contents) -> Made:
-        topic, question = handed.submission.topic, writable(handed.submission.question)
+    def make_request(handed: SubmissionContext, _: Contents) -> FactAndProblems:
+        topic, question = handed.submission.topic, replace_unencodable(handed.submission.question)
         return fact(topic=topic, question=question), _check_question(topic, question)
 
     return SignalDescription(
@@ -139,13 +139,13 @@ def _done_file(_state: SessionState, _: Event, fact: ResearchDone) -> tuple[Impl
     return (Implied(path=f"{layout.research(fact.research, fact.topic)}/done", text=""),)
 
 
-def _subject(handed: Handed) -> tuple[ResearchKind, str]:
+def _subject(handed: SubmissionContext) -> tuple[ResearchKind, str]:
     role = handed.identity.role
     kind = ResearchKind(role.partition("-")[0]) if role in RESEARCHERS else ResearchKind.CODE
     return kind, handed.submission.topic or handed.identity.topic
 
 
-def _answer_files(handed: Handed) -> tuple[HandedFile, ...]:
+def _answer_files(handed: SubmissionContext) -> tuple[HandedFile, ...]:
     kind, topic = _subject(handed)
     if not layout.is_topic(topic):
         return ()
@@ -153,7 +153,7 @@ def _answer_files(handed: Handed) -> tuple[HandedFile, ...]:
     return tuple(HandedFile((f"{folder}/{name}",)) for name in ("summary.md", "detail.md"))
 
 
-def _answer(handed: Handed, contents: Contents) -> Made:
+def _answer(handed: SubmissionContext, contents: Contents) -> FactAndProblems:
     kind, topic = _subject(handed)
     problem = f"topic: `{topic[:60]}` is not a valid topic of research"
     problems = () if layout.is_topic(topic) else (problem,)
@@ -164,7 +164,7 @@ RESEARCH: Final = (
     SignalDescription(
         fact=ResearchDone,
         words=lambda fact: f"handed in the research `{fact.topic}`",
-        counts=_judge_research,
+        why_ignored=_judge_research,
         step=_apply_research,
         in_any_phase=True,
         files=_done_file,

@@ -6,17 +6,22 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, full, review_files
-from agentmux.core.documents.review import long as long_role
+from agentmux.core.documents.review import (
+    DEFAULT_NOMINATIONS,
+    check_review,
+    expand_role,
+    review_files,
+)
+from agentmux.core.documents.review import long_reviewer_name as long_role
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.parts.seats import with_conversation, with_reached
 from agentmux.core.fold.signals.description import (
     Argument,
     Contents,
-    Handed,
+    FactAndProblems,
     HandedFile,
-    Made,
     SignalDescription,
+    SubmissionContext,
     folder_of,
     working_folder,
 )
@@ -71,7 +76,7 @@ def _code_files(before: SessionState, _: Event, fact: CodeDone) -> tuple[Implied
     return (Implied(path=done_marker(number, working_folder(before)), text=""),)
 
 
-def _code(handed: Handed, _: Contents) -> Made:
+def _code(handed: SubmissionContext, _: Contents) -> FactAndProblems:
     given = handed.submission.subplan_index
     return CodeDone(subplan_index=handed.identity.subplan if given is None else given), ()
 
@@ -102,7 +107,7 @@ def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> Session
     return decide_review(without_seat(given, event.seat))
 
 
-def _reviewer(handed: Handed) -> str:
+def _reviewer(handed: SubmissionContext) -> str:
     """Return the full role of the reviewer that hands in the review.
 
     Raises:
@@ -111,10 +116,10 @@ def _reviewer(handed: Handed) -> str:
     given = handed.submission.role or handed.identity.role
     phases = handed.state().pipeline.phases
     roles = {r for each in phases if each.kind is Kind.REVIEW for r in each.roles}
-    return long_role(given) if roles <= set(REVIEWERS) else full(given)
+    return long_role(given) if roles <= set(REVIEWERS) else expand_role(given)
 
 
-def _review_file(handed: Handed) -> tuple[HandedFile, ...]:
+def _review_file(handed: SubmissionContext) -> tuple[HandedFile, ...]:
     state, role = handed.state(), _reviewer(handed)
     alone = len(state.reviewer_nominations or DEFAULT_NOMINATIONS) == 1
     folder = folder_of(state, Kind.REVIEW, layout.REVIEW)
@@ -122,7 +127,7 @@ def _review_file(handed: Handed) -> tuple[HandedFile, ...]:
     return (HandedFile(tuple(f"{folder}/{name}" for name in names), is_yaml=True),)
 
 
-def _review(handed: Handed, contents: Contents) -> Made:
+def _review(handed: SubmissionContext, contents: Contents) -> FactAndProblems:
     role = _reviewer(handed)
     (value,) = contents.values
     review, problems = (None, ()) if contents.problems else check_review(value, role)
@@ -142,7 +147,7 @@ def _hello_done(state: SessionState, event: Event, fact: Hello) -> SessionState:
     return with_reached(known, event)
 
 
-def _hello(handed: Handed, _: Contents) -> Made:
+def _hello(handed: SubmissionContext, _: Contents) -> FactAndProblems:
     conversation = handed.identity.conversation
     source = "environment" if conversation else ""
     return Hello(conversation=conversation, source=source), ()
@@ -152,7 +157,7 @@ WORK: Final = (
     SignalDescription(
         fact=CodeDone,
         words=_code_words,
-        counts=_judge_code,
+        why_ignored=_judge_code,
         step=_code_done,
         files=_code_files,
         command="submit done",
@@ -164,7 +169,7 @@ WORK: Final = (
     SignalDescription(
         fact=ReviewDone,
         words=lambda fact: f"handed in a review: {fact.verdict}",
-        counts=_judge_review,
+        why_ignored=_judge_review,
         step=_review_done,
         command="submit review",
         says="hand in your review file",

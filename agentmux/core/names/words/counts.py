@@ -19,7 +19,7 @@ def format_count(count: int, one: str, many: str = "") -> str:
     return f"1 {one}" if count == 1 else f"{count} {many or f'{one}s'}"
 
 
-def some(names: Sequence[str]) -> str:
+def abbreviate_names(names: Sequence[str]) -> str:
     """Return the first five of the names, separated by commas, and how many more there are."""
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

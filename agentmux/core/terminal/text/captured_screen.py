@@ -125,16 +125,16 @@ def trim_screen(ansi: str) -> str:
     return "\n".join(rows)
 
 
-_Ground: TypeAlias = tuple[Colour, frozenset[int]]
+_BlankStyle: TypeAlias = tuple[Colour, frozenset[int]]
 """The attributes that can make a blank visible: background colour, and marks such as underline."""
 
-_NOTHING: Final[_Ground] = ((), frozenset())
+_NOTHING: Final[_BlankStyle] = ((), frozenset())
 
 
-def _trim_row(row: str, ground: _Ground) -> tuple[str, _Ground]:
-    """Return a row without invisible blanks at its end, and the `_Ground` after the row.
+def _trim_row(row: str, ground: _BlankStyle) -> tuple[str, _BlankStyle]:
+    """Return a row without invisible blanks at its end, and the `_BlankStyle` after the row.
 
-    ``ground`` is the `_Ground` at the start of the row.
+    ``ground`` is the `_BlankStyle` at the start of the row.
     """
     parts = SEQUENCE.split(row)
     last, kept = -1, ""  # the last visible part, and its visible text
@@ -148,8 +148,8 @@ def _trim_row(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _behind(ground: _Ground, sequence: str) -> _Ground:
-    """Return the `_Ground` after an SGR sequence; cached, because few different ones occur."""
+def _behind(ground: _BlankStyle, sequence: str) -> _BlankStyle:
+    """Return the `_BlankStyle` after an SGR sequence; cached, because few different ones occur."""
     style = Style()
     style.bg, style.marks = ground
     style.take(sequence)

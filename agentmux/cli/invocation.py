@@ -25,7 +25,7 @@ _VERBOSE: Final = ("-v", "--verbose")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Face:
+class Invocation:
     """The global options of a command line, and the abilities of its terminal.
 
     Attributes:
@@ -47,7 +47,7 @@ class Face:
     on_screen: bool = False
     slow: Callable[[str], object] | None = None
 
-    def place(self) -> Path:
+    def unchecked_project(self) -> Path:
         """Return the project's directory, even if it is ``/`` or the home directory.
 
         Unlike `project`, this never refuses a directory. It is for commands that concern the user
@@ -70,14 +70,14 @@ class Face:
         if folder is None:
             from agentmux.wiring import machine
 
-            raise machine.no_project(self.place())
+            raise machine.no_project(self.unchecked_project())
         return folder
 
     def known_project(self) -> Path | None:
         """Return what `project` returns; None in the cases in which it raises `ConfigError`."""
         from agentmux.wiring import machine
 
-        place = self.place()
+        place = self.unchecked_project()
         if self.given or not machine.holds_all(place, self.environ):
             return place
         return place if self.own_session() is not None else None
@@ -86,7 +86,7 @@ class Face:
         """Return the directory of ``--project``, else the current directory."""
         return Path(self.given) if self.given else cwd()
 
-    def elsewhere(self) -> Path | None:
+    def other_project(self) -> Path | None:
         """Return the project of ``--project`` if the current directory is not in that project.
 
         None without ``--project``, if the current directory is in that project, or if the directory
@@ -97,7 +97,7 @@ class Face:
         from agentmux.wiring import machine
 
         try:
-            project = self.place()
+            project = self.unchecked_project()
         except AgentmuxError:
             return None
         with suppress(AgentmuxError, OSError):
@@ -169,7 +169,7 @@ class Face:
         if worktree is not None:
             return worktree
         named = self.environ.get("AGENTMUX_SESSION_DIR", "")
-        return Path(named) if self._is_of_pane(self.place()) else None
+        return Path(named) if self._is_of_pane(self.unchecked_project()) else None
 
     def _is_of_pane(self, project: Path) -> bool:
         """Whether this process runs in a pane of a session of ``project``."""
@@ -201,7 +201,7 @@ def absolute(path: Path) -> Path:
     return place.joinpath(*words)
 
 
-def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:
+def invocation_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Invocation, list[str]]:
     """Parse the global options of a command line, which may be anywhere before ``--``.
 
     Args:
@@ -209,7 +209,7 @@ def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list
         environ: Environment of this process.
 
     Returns:
-        A `Face` with the options, and the words that are left.
+        An `Invocation` with the options, and the words that are left.
 
     Raises:
         UsageError: A global option has no value.
@@ -228,7 +228,7 @@ def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list
             verbose = True
         else:
             rest.append(word)
-    return _face(options, environ, verbose=verbose), rest
+    return _make_invocation(options, environ, verbose=verbose), rest
 
 
 def _value(name: str, value: str | None) -> str:
@@ -237,9 +237,11 @@ def _value(name: str, value: str | None) -> str:
     return value
 
 
-def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool) -> Face:
+def _make_invocation(
+    found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
+) -> Invocation:
     config = found.get("config")
-    return Face(
+    return Invocation(
         environ=dict(environ),
         given=found.get("project"),
         config=absolute(Path(config)) if config else None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import envelope
 from agentmux.app.session.search.further_up import listed_further_up
 from agentmux.app.session.search.lost_sessions import lost_lines
-from agentmux.app.views.project_summary import ProjectSummary, standing
+from agentmux.app.views.project_summary import ProjectSummary, summarize_project
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.cli import render, session_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.app.views.session.session_view import SessionView
-    from agentmux.cli.face import Face
+    from agentmux.cli.invocation import Invocation
 
 _TITLES: Final = {
     StatusGroup.NEEDS_YOU: "Needs you",
@@ -41,20 +41,20 @@ _SHOWN: Final = 5
 _INDENT: Final = "  "
 
 
-def run(face: Face, *, json: bool) -> int:
+def run(invocation: Invocation, *, json: bool) -> int:
     """Print a summary of the project's sessions, and return the exit code.
 
     Args:
-        face: The global options.
+        invocation: The global options.
         json: Whether to print JSON.
     """
-    site = face.site()
-    summary = standing(site)
+    site = invocation.site()
+    summary = summarize_project(site)
     if json:
         render.as_json(_answer(summary, site.project))
         return summary.exit_code
     cols = render.columns()
-    for line in lines(summary, site.project, cols=cols, colours=face.colours):
+    for line in lines(summary, site.project, cols=cols, colours=invocation.colours):
         render.out(line)
     for text in (*listed_further_up(site), *lost_lines(site)):
         render.note(text)

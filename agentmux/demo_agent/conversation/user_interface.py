@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class AgentFace(Protocol):
+class UserInterface(Protocol):
     """The user interface of the offline agent: shows text and dialogs, pauses, and reads prompts.
 
-    Implemented by `terminal.TerminalFace` and `Plain`.
+    Implemented by `terminal.TerminalInterface` and `PipeInterface`.
     """
 
     def say(self, text: str) -> None:
@@ -50,7 +50,7 @@ class AgentFace(Protocol):
         """Restore the terminal."""
 
 
-class Plain:
+class PipeInterface:
     """The user interface without a terminal: no dialogs, and one prompt from standard input."""
 
     def say(self, text: str) -> None:
