@@ -70,8 +70,10 @@ class Preloaded:
             said = [bytearray() for _ in pipes]
             found = {reads: data for (reads, _), data in zip(pipes, said, strict=True)}
             if not _collect(found, time.monotonic() + timeout_s):
+                # No process id: the server was too busy to start it, and so that nothing is left to kill.
                 with suppress(ProcessLookupError):
-                    os.kill(int(said[2].split()[0]), signal.SIGKILL)
+                    for pid in said[2].split()[:1]:
+                        os.kill(int(pid), signal.SIGKILL)
                 raise subprocess.TimeoutExpired(argv, timeout_s, bytes(said[0]), bytes(said[1]))
         finally:
             _close(reads for reads, _ in pipes)

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests.conftest import PATIENCE_S
 from tests.e2e.conftest import PRELOADED, Project
 
 
@@ -22,7 +23,7 @@ from tests.e2e.conftest import PRELOADED, Project
 )
 def test_it_says_and_returns_the_same(project: Project, words: tuple[str, ...]) -> None:
     real = project.program(sys.executable, "-m", "agentmux", *words)
-    ours = PRELOADED.run(words, cwd=project.path, env=project.env, timeout_s=20)
+    ours = PRELOADED.run(words, cwd=project.path, env=project.env, timeout_s=PATIENCE_S)
     assert (ours.args, ours.returncode) == ([*real.args], real.returncode)
     assert (ours.stdout, ours.stderr) == (real.stdout, real.stderr)
 
@@ -42,4 +43,4 @@ def test_one_that_runs_too_long_is_ended(project: Project) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         PRELOADED.run(words, cwd=project.path, env=project.env, timeout_s=0.5)
     # The server goes on with other commands.
-    assert PRELOADED.run(("list",), cwd=project.path, env=project.env, timeout_s=20).stdout
+    assert PRELOADED.run(("list",), cwd=project.path, env=project.env, timeout_s=PATIENCE_S).stdout

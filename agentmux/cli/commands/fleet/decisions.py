@@ -153,5 +153,5 @@ def cancel(
     from agentmux.fleet.queue import listing
 
     row = listing.find(engine, feature)
-    said = deciding.cancel(engine, person_at(invocation, yes=yes or json), row)
-    return _report_done(row, _by_host(engine, row, said), json=json)
+    answer = deciding.cancel(engine, person_at(invocation, yes=yes or json), row)
+    return _report_done(row, _by_host(engine, row, answer), json=json)
