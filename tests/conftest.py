@@ -103,7 +103,7 @@ settings.register_profile(
     max_examples=40,
     deadline=None,
     derandomize=True,
-    suppress_health_check=(HealthCheck.too_slow,),
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture),
 )
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("same")

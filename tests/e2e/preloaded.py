@@ -70,7 +70,7 @@ class Preloaded:
             said = [bytearray() for _ in pipes]
             found = {reads: data for (reads, _), data in zip(pipes, said, strict=True)}
             if not _collect(found, time.monotonic() + timeout_s):
-                # No process id: the server was too busy to start it, and so that nothing is left to kill.
+                # Without a process id the server was too busy to start it: there is none to kill.
                 with suppress(ProcessLookupError):
                     for pid in said[2].split()[:1]:
                         os.kill(int(pid), signal.SIGKILL)

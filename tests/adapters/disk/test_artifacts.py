@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.session.artifacts import read_artifacts
@@ -113,9 +113,7 @@ _contents = st.one_of(
 )
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None
-)
+@settings(max_examples=300)
 @given(
     left=st.dictionaries(st.sampled_from(PLACES), _contents, max_size=4),
     nominated=st.lists(st.sampled_from(REVIEWERS), max_size=3, unique=True),

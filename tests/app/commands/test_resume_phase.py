@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
@@ -188,9 +188,7 @@ def groups() -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(
     phase=st.sampled_from([*(each.phase for each in PHASE_REGISTRY), Phase.FAILED]),
     files=st.sets(st.sampled_from(sorted(FILES))),
