@@ -37,7 +37,7 @@ def test_every_column_is_shown_of_every_agent_or_says_why_not() -> None:
     assert all(reason for cli in CLIS.values() for reason in cli.without.values())
 
 
-@pytest.mark.long
+@pytest.mark.rare("it is about ./dev test-real, which CI does not run")
 def test_a_run_that_skips_every_test_fails() -> None:
     found = {name: {"missing": "npm and node are not on PATH"} for name in CLIS}
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/real/test_real_probes.py")

@@ -93,6 +93,7 @@ def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -
     session.wait("done").gone()
 
 
+@pytest.mark.rare("tests/app drives this kind of check without processes")
 def test_a_check_that_stays_red_is_capped_and_never_approved_alone(project: Project) -> None:
     project.config(
         "defaults: {max_review_iterations: 1}\ncompletion: {require_approval: false}\n"
@@ -107,6 +108,7 @@ def test_a_check_that_stays_red_is_capped_and_never_approved_alone(project: Proj
     assert "verifying: failed (capped" in approved
 
 
+@pytest.mark.rare("tests/app drives this kind of check without processes")
 def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -199,7 +199,13 @@ def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("agent", ["demo-hook", "demo-learn"])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        pytest.param("demo-hook", marks=pytest.mark.rare("CI looks at one of the two agents")),
+        "demo-learn",
+    ],
+)
 def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agent: str) -> None:
     """An agent with a hook reports the new id at once, one without at its next agentmux command."""
     pair = Pair(project, agent, think=0.05)

@@ -91,7 +91,7 @@ def wanted() -> Iterator[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("kills", "server"),
     [
-        pytest.param(EARLY, False, id="early"),
+        pytest.param(EARLY, False, id="early", marks=RARE),
         pytest.param(LATE, True, id="late, with the server"),
         pytest.param(EARLY, True, id="early, with the server", marks=RARE),
         pytest.param(LATE, False, id="late", marks=RARE),

@@ -29,7 +29,13 @@ def begun(project: Project, *words: str) -> Session:
     return session
 
 
-@pytest.mark.parametrize("words", [("--worktree",), ()])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--worktree",),
+        pytest.param((), marks=pytest.mark.rare("CI moves the session with a worktree")),
+    ],
+)
 def test_a_session_goes_on_in_another_clone(
     project: Project, away: Project, words: tuple[str, ...]
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_product_manager_begins_and_a_designer_designs(project: Project) -> No
     assert session.state["product_manager"] is True
 
 
+@pytest.mark.rare("tests/app drives research without processes")
 @pytest.mark.long
 def test_research_is_asked_for_on_demand(project: Project) -> None:
     asked = [
@@ -82,6 +83,7 @@ def test_research_is_asked_for_on_demand(project: Project) -> None:
     assert len(session.kinds("submit_architecture")) == 1
 
 
+@pytest.mark.rare("tests/app drives groups without processes")
 @pytest.mark.long
 def test_groups_run_one_after_the_other_and_side_by_side(project: Project) -> None:
     groups = [

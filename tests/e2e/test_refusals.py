@@ -248,7 +248,13 @@ def audited(project: Project) -> Callable[[], list[str]]:
     return lambda: log.read_text().splitlines()
 
 
-@pytest.mark.parametrize("agent", ["demo-continue", "demo-hook"])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "demo-continue",
+        pytest.param("demo-hook", marks=pytest.mark.rare("CI looks at one of the two agents")),
+    ],
+)
 def test_nothing_of_an_agents_own_home_is_read(
     project: Project, audited: Callable[[], list[str]], agent: str
 ) -> None:
