@@ -222,7 +222,14 @@ def columns(stream: TextIO | None = None) -> int | None:
     Args:
         stream: The stream; None stands for stdout.
     """
+    size = terminal_size(stream or sys.stdout)
+    return size[0] if size is not None else None
+
+
+def terminal_size(stream: TextIO) -> tuple[int, int] | None:
+    """Return columns and rows of the terminal at a stream; None if it is not at a terminal."""
     try:
-        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
+        cols, rows = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
         return None
+    return (cols, rows or 24) if cols else None

@@ -12,6 +12,7 @@ from agentmux.core.fold.acceptance import Answer
 from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.text.folding import fold
 from agentmux.errors import BlockedError, DeclinedError
 from agentmux.overriding import override
 from agentmux.wiring import build
@@ -60,6 +61,23 @@ def test_the_result_is_shown_before_the_question(project: Path) -> None:
     assert "  agent.py | 1 +" in talk.lines
     assert talk.lines[-2:] == [f"see every change: agentmux diff {NAME}", "Approve?"]
     assert approval.digest
+
+
+@pytest.mark.parametrize("rows", [12, 16, 200])
+def test_a_long_summary_leaves_room_for_what_is_decided_on(project: Path, rows: int) -> None:
+    summary = sessions_dir(project) / NAME / "08_completion/summary.md"
+    summary.parent.mkdir(parents=True, exist_ok=True)
+    summary.write_text("\n\n".join(f"The change number {place}." for place in range(20)))
+    shown: list[str] = []
+    request = ApprovalRequest(approval=Approved(), show=shown.append, size=(80, rows))
+    approve(project, Conversation(agrees=True), request)
+    lines = [each for line in shown for each in fold(line, 80)]
+    is_short = rows < 200
+    assert len(lines) < rows
+    assert lines[0] == "The change number 0."
+    assert any(str(summary) in line for line in shown) is is_short
+    assert ("The change number 19." in lines) is not is_short
+    assert any("agent.py | 1 +" in line for line in lines)
 
 
 def test_a_no_records_nothing(project: Path) -> None:

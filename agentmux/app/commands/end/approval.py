@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
 from agentmux.app.delivery.approval.deliverable import digest_of, ways_along
@@ -22,9 +23,13 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import MERGE
+from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.delivery import approve_again
+from agentmux.core.terminal.text.folding import fit_above
 from agentmux.errors import BlockedError
 from agentmux.ports.git.repository import IndexBusyError
+
+_QUESTION: Final = "Approve?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,8 @@ class ApprovalRequest:
         bring_back: Whether a merge may bring back commits that the base branch no longer has.
         show: Shows a line of the preview. None shows the preview as notes, and only to a person who
             is asked.
+        size: Columns and rows of the terminal that shows the preview; its summary is then shortened
+            so that all else stays on the screen. None shortens it to 40 lines.
     """
 
     approval: Approved
@@ -46,6 +53,7 @@ class ApprovalRequest:
     leave_commits: bool = False
     bring_back: bool = False
     show: Callable[[str], object] | None = None
+    size: tuple[int, int] | None = None
 
 
 def approve_with_consent(
@@ -103,9 +111,9 @@ def _ask(
     if given.digest not in {"", approval.digest}:
         return refuse_changed(given.digest)
     if asks or request.show is not None:
-        _show(world, person, state, question, entry.name, request.show or person.note)
+        _show(world, person, state, entry, (question, request))
     if asks:
-        person.agree("Approve?")
+        person.agree(_QUESTION)
         if digest_of(world, files, state) != approval.digest:
             return refuse_changed(approval.digest)
     return approval
@@ -115,16 +123,35 @@ def _show(
     world: World,
     person: Person,
     state: SessionState,
-    question: ApprovalQuestion,
-    name: str,
-    show: Callable[[str], object],
+    entry: SessionEntry,
+    asked: tuple[ApprovalQuestion, ApprovalRequest],
 ) -> None:
-    changes = (f"see every change: agentmux diff {name}",) if question.result.paths else ()
-    for line in (*question.lines, *changes):
+    question, request = asked
+    show = request.show or person.note
+    changes = f"see every change: agentmux diff {entry.name}"
+    below = (*question.outcome, *((changes,) if question.result.paths else ()))
+    for line in (*_summary_above(question.summary, below, entry, state, request.size), *below):
         show(line)
     lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
         person.note(f"warning: {describe_failure(IndexBusyError(lock))}")
+
+
+def _summary_above(
+    summary: tuple[str, ...],
+    below: tuple[str, ...],
+    entry: SessionEntry,
+    state: SessionState,
+    size: tuple[int, int] | None,
+) -> Sequence[str]:
+    """Return the lines of the summary for which there is room above what follows them."""
+    if size is None:
+        return summary
+    whole = f"the whole summary: {entry.path / summary_path(state)}"
+    shown = fit_above(summary, (*below, _QUESTION), *size)
+    if len(shown) == len(summary):
+        return summary
+    return (*fit_above(summary, (whole, "", *below, _QUESTION), *size), whole, "")
 
 
 def _where_kept(world: World, state: SessionState) -> str:

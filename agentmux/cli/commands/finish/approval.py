@@ -5,6 +5,7 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -131,6 +132,7 @@ def approve(
         leave_commits=leave_commits,
         bring_back=bring_back,
         show=None if json else render.out,
+        size=None if json else render.terminal_size(sys.stdout),
     )
     record = partial(_record_approval, world, entry, decision or world.new_id())
     person = person_at(invocation, yes=yes)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from agentmux.core.names.words.located_commands import COMMAND
@@ -47,6 +48,24 @@ def fold(line: str, cols: int) -> Iterator[str]:
         *full, held = _continue_command(longer, cols, " " * (hang + 2))
         yield from full
     yield held
+
+
+def fit_above(lines: Sequence[str], below: Iterable[str], cols: int, rows: int) -> Sequence[str]:
+    """Return the first of the lines, so many that the lines ``below`` them stay on the screen.
+
+    Args:
+        lines: The lines, which are folded as those below them are.
+        below: What follows them, to the end of what is printed.
+        cols: The width of the terminal, in cells.
+        rows: The height of the terminal.
+    """
+
+    def height(line: str) -> int:
+        return sum(1 for _ in fold(line, cols))
+
+    ends = accumulate(map(height, lines))
+    room = rows - sum(map(height, below))
+    return lines[: sum(1 for end in ends if end <= room)]
 
 
 def _units(line: str) -> Iterator[str]:
