@@ -70,6 +70,12 @@ def test_colours_take_no_room() -> None:
     assert list(fold(line, 48)) == [line]
 
 
+def test_a_word_that_fits_into_a_line_of_its_own_is_not_broken() -> None:
+    path = f"/home/ada/{'x' * 28}"
+    assert list(fold(f"  worktree      {path}", 40)) == ["  worktree", f"  {path}"]
+    assert list(fold(f"  worktree      {path}yy", 40)) == ["  worktree", f"{path}yy"]
+
+
 @given(st.text(alphabet="ab ,", max_size=60), st.integers(1, 30))
 def test_no_word_is_lost_or_broken(line: str, cols: int) -> None:
     folded = [word for each in fold(line, cols) for word in each.split()]

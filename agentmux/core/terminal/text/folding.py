@@ -23,9 +23,10 @@ _ON: Final = " \\"
 def fold(line: str, cols: int) -> Iterator[str]:
     """Yield the lines of at most ``cols`` cells into which a line is broken between words.
 
-    They are indented like the text of the first one. A command is not broken if it fits into a
-    line; else its lines end in a backslash, so that a shell takes them as one. A word that is too
-    long for a line stays whole, because a terminal that breaks it still copies it as one word.
+    If there is room, they are indented like the text of the first one. A command is not broken if
+    it fits into a line; else its lines end in a backslash, so that a shell takes them as one. A
+    word that is too long for a line stays whole, because a terminal that breaks it still copies it
+    as one word.
 
     Args:
         line: A line of a message; it may contain colours.
@@ -43,11 +44,18 @@ def fold(line: str, cols: int) -> Iterator[str]:
         if held and _size(longer) > cols:
             yield held
             text = unit.lstrip()
-            hang = hang if hang + _size(text) <= cols else indent + 2
-            longer = " " * hang + text
+            longer = " " * _begin(text, cols, indent + 2, hang) + text
         *full, held = _continue_command(longer, cols, " " * (hang + 2))
         yield from full
     yield held
+
+
+def _begin(text: str, cols: int, least: int, hang: int) -> int:
+    """Return how far a word or command is indented; a long word begins further left, to fit."""
+    room = cols - _size(text)
+    if room >= hang:
+        return hang
+    return least if " " in text else min(least, max(room, 0))
 
 
 def fit_above(lines: Sequence[str], below: Iterable[str], cols: int, rows: int) -> Sequence[str]:
