@@ -12,6 +12,7 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.app.views.session.last_screens import LastScreen
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
+from agentmux.core.names import layout
 from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age
 from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, cut_apart, width, wrap
@@ -194,7 +195,8 @@ def _row(scene: PickerScene, choice: Choice, called: str, right: str, cols: int)
     selected = choice.name == scene.picker.at
     left = f"{'>' if selected else ' '} {called}"
     title = clean(scene.known[choice.name].title)
-    if cols - width(left) - width(right) - 3 >= _TITLE_COLS:
+    says_more = layout.slug(title) != scene.known[choice.name].name or len(title) > layout.SLUG_MAX
+    if says_more and cols - width(left) - width(right) - 3 >= _TITLE_COLS:
         left += f"  {title}"
     return PickerLine(
         _spread(left, right, cols),

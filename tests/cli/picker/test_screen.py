@@ -679,6 +679,14 @@ def test_the_place_of_a_worktree_is_shown_below_the_plan() -> None:
     assert lines[9] == place
 
 
+def test_a_request_is_shown_beside_a_name_that_does_not_say_it() -> None:
+    shown = scene(outlooks=())
+    for name, title in (("log-people-in", "Log people in"), ("auth", "Log people in")):
+        known = {**shown.known, AUTH.name: replace(shown.known[AUTH.name], name=name, title=title)}
+        row = text(replace(shown, known=known), cols=120).splitlines()[1]
+        assert ("Log people in" in row) is (name == "auth")
+
+
 def test_names_that_would_look_the_same_keep_their_ends() -> None:
     shown = scene(outlooks=())
     ends = ("one", "two", "three")
