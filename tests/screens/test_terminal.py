@@ -17,28 +17,34 @@ from tests.screens.sessions import REQUESTS
 NAME = f"20260101-101500-{layout.slug(REQUESTS[0])}"
 
 
-def on_screen(project: Project, *words: str, code: int = 0) -> list[str]:
-    """Return the lines that a command prints on a terminal of 80 columns."""
-    with Client(project, sys.executable, "-m", "agentmux", *words) as client:
+def on_screen(project: Project, *words: str, code: int, cols: int) -> list[str]:
+    """Return the lines that a command prints on a terminal of this width."""
+    with Client(project, sys.executable, "-m", "agentmux", *words, size=(cols, 24)) as client:
         said = client.ended(code)
-    return re.sub("\x1b\\[[0-9;]*m", "", said).replace("\r", "").split("\n")
+    said = re.sub("\x1b\\[[0-9;]*m|\r", "", said)
+    return re.sub(r"\d{8}-\d{6}-", NAME[:16], said).split("\n")  # a start is now
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(("status", NAME), 0), (("resume", "--dry-run", NAME), 0), (("attach", NAME), 4)],
-    ids=["status", "resume --dry-run", "attach"],
+    [
+        (("status", NAME), 0),
+        (("resume", "--dry-run", NAME), 0),
+        (("attach", NAME), 4),
+        (("agents",), 0),
+        (("start", "--dry-run", "--agent", "demo", REQUESTS[1]), 0),
+    ],
+    ids=["status", "resume --dry-run", "attach", "agents", "start --dry-run"],
 )
 def test_what_commands_print_is_folded_between_words(
     project: Project, words: tuple[str, ...], code: int
 ) -> None:
     make_session(project.path, NAME, feature=REQUESTS[0])
-    piped = project.run(*words)
-    lines = on_screen(project, *words, code=code)
-    assert piped.returncode == code
+    texts = on_screen(project, *words, code=code, cols=1000)
+    lines = on_screen(project, *words, code=code, cols=80)
     assert too_wide(lines, 80) == []
     assert wrapped_ids(lines, {NAME}) == []
-    assert list(cut_words(lines, (piped.stdout, piped.stderr), 80)) == []
+    assert list(cut_words(lines, texts, 80)) == []
     assert beyond_first_screen(lines, 23, [lines[-2]]) == []
 
 
