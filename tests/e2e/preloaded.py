@@ -72,8 +72,8 @@ class Preloaded:
             if not _collect(found, time.monotonic() + timeout_s):
                 # Without a process id the server was too busy to start it: there is none to kill.
                 with suppress(ProcessLookupError):
-                    for pid in said[2].split()[:1]:
-                        os.kill(int(pid), signal.SIGKILL)
+                    for begun in said[2].split()[:1]:
+                        os.kill(int(begun), signal.SIGKILL)
                 raise subprocess.TimeoutExpired(argv, timeout_s, bytes(said[0]), bytes(said[1]))
         finally:
             _close(reads for reads, _ in pipes)
