@@ -70,7 +70,10 @@ class Lock(Protocol):
         """Return whether any process holds the lock; changes nothing."""
 
     def holder(self) -> Mapping[str, object] | None:
-        """Return the note that the holder passed to `acquire`; None if there is no note."""
+        """Return the note that the last holder passed to `acquire`; None if there is no note.
+
+        The note alone does not show that the lock is held now; see `is_held`.
+        """
 
 
 class TreeLock(Lock, Protocol):
@@ -108,7 +111,8 @@ class StartReportPipe(Protocol):
             pid: The pid of the orchestrator.
 
         Returns:
-            The report; None if the time has passed, or the orchestrator has ended without one.
+            The report, still encoded; None if the time has passed, or the orchestrator has ended
+            without one.
         """
 
     def set_folder(self, folder: Path) -> None:

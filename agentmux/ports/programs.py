@@ -32,16 +32,16 @@ class Programs(Protocol):
         """Run an agent's program to find out its version and abilities; the answer is cached.
 
         The program has one second to answer. If it takes longer, the ``problem`` of the result
-        says so.
+        says so. If it is not installed, ``installed`` is False.
         """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:
         """Do the same as `probe`, but give the program ten seconds to answer."""
 
     def identity(self, path: str, /) -> str:
-        """Return a text that changes when the program at ``path`` is replaced.
+        """Return a text that changes when the program at ``path`` is replaced, as by an update.
 
-        The text is empty if no program is at ``path``.
+        It is `Runtime.file`: real path, size and modification time. Empty if there is no such file.
         """
 
     def exists(self, path: str, /) -> bool:

@@ -186,7 +186,8 @@ def _any_of(*places: str) -> re.Pattern[str]:
 def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ...]:
     """Return the argv words that give the agent access to ``folder``, outside its directory.
 
-    Empty if the agent has no such option. ``folder`` is an absolute path.
+    Empty if the agent has no such option, or if ``probe`` says that the installed program does not
+    support it. ``folder`` is an absolute path.
     """
     if spec.add_dir is None or probe.add_dir is False:
         return ()

@@ -75,7 +75,11 @@ def agent_launch(environ: Mapping[str, str]) -> str:
 
 
 def inherited_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables in ``environ`` that a new session inherits from the caller."""
+    """Return the variables in ``environ`` that a new session inherits from the caller.
+
+    These are all except those that belong to the caller's terminal, AgentMux's own (``AGENTMUX_…``,
+    but not ``AGENTMUX_DEMO_…``), and those whose names are not names of shell variables.
+    """
     return {name: value for name, value in environ.items() if _is_meant(name)}
 
 

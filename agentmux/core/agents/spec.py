@@ -547,7 +547,8 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
     """Return the directory below which the agent keeps its conversations.
 
-    It is the agent's config home in ``env``, else the user's home; empty if neither is set.
+    It is the agent's config home in ``env``, the environment that the agent gets, else the user's
+    home; empty if neither is set.
     """
     own = env.get(spec.home_env, "") if spec.home_env else ""
     return own or env.get("HOME", "")

@@ -141,7 +141,8 @@ def decode_field(kind: str, value: object, where: str, name: str) -> object:
     """Convert the value of one field, as read from JSON, to the type that ``kind`` names.
 
     Args:
-        kind: The type of the field as text: a key of ``_DECODERS``.
+        kind: The type of the field as text, such as ``int | None`` or ``tuple[str, ...]``: a key
+            of ``_DECODERS``.
         value: The value from JSON.
         where: Where the record was read, such as a file name; for the message of an error.
         name: The name of the field, for the message of an error.

@@ -270,9 +270,10 @@ class Fields:
         return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
 
     def distinct_texts(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return the texts of the list in the field ``key``, each as its place and the text.
+        """Return the texts of the list in the field ``key``, as pairs of its place and the text.
 
-        An entry that is not text, or that repeats an earlier entry, is noted as a problem and left
+        Empty if the field is missing. If it is not a list, note a problem and return no texts. An
+        entry that is not text, or that repeats an earlier entry, is noted as a problem and left
         out.
         """
         places: dict[str, str] = {}
@@ -285,10 +286,10 @@ class Fields:
         return tuple((place, text) for text, place in places.items())
 
     def name(self, key: str, pattern: re.Pattern[str], form: str) -> str:
-        """Return the text in the field ``key`` if it matches ``pattern``.
+        """Return the text in the field ``key`` if all of it matches ``pattern``.
 
-        Otherwise note a problem and return an empty string. ``form`` describes the valid texts, for
-        the message.
+        Otherwise note a problem and return an empty string. If the field is missing, just return an
+        empty string. ``form`` describes the valid texts, for the message.
         """
         text = self.text(key)
         if text and pattern.fullmatch(text) is None:

@@ -388,8 +388,12 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
 
     Args:
         history: The earlier launches of the seat. The conversation is the one that
-            ``history.standing`` records.
+            ``history.deciding_record`` records.
         facts: The current facts about that conversation; None if there is no earlier conversation.
+
+    Returns:
+        `Native` if all guards hold, else `Fresh` with the first guard that does not hold. Without
+        an earlier conversation, that guard is `Guard.RECORD`.
     """
     if facts is None:
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
@@ -469,14 +473,16 @@ def plan_rung(
     shell: str,
     has_shell: bool,
 ) -> tuple[PaneStart, str]:
-    """Return what to start in a seat's pane, and the reason for people.
+    """Return the rung, which is the best `PaneStart` that the seat's pane can run, and the reason.
+
+    The reason is a text for people.
 
     Args:
         choice: Whether the agent resumes its conversation.
         is_person: Whether a person plays the seat.
-        missing: The name of the agent's program if it is not installed; else empty.
+        missing: The name of the agent's program if it is not installed; empty if it is.
         failed: Whether the program could not be run at the seat's last fresh start.
-        shell: The user's shell.
+        shell: The path of the user's shell.
         has_shell: Whether ``shell`` exists.
     """
     if is_person:

@@ -52,9 +52,9 @@ class SeatHistory:
         return record.previous
 
     def with_command(self, kind: StrategyKind, argv: tuple[str, ...] | None) -> SeatHistory:
-        """Return a copy whose standing record resumes the conversation with another command.
+        """Return a copy whose `deciding_record` resumes the conversation with another command.
 
-        If there is no standing record, or ``argv`` is None, return this history unchanged.
+        If there is no `deciding_record`, or ``argv`` is None, return this history unchanged.
 
         Args:
             kind: The strategy to which the command belongs.

@@ -91,7 +91,7 @@ def session_attention(
     Args:
         state: The state of the session.
         statuses: The status of each seat according to its screen, by the seat's name; see
-            `ports.display.SeatStatus.status`.
+            `ports.tmux.display.SeatStatus.status`.
         troubled: Whether the session has a problem that is not solved.
         unsent: The seats whose prompts have not arrived.
     """

@@ -67,7 +67,10 @@ class Inference:
 
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
-    """Return whether each phase is complete, in order, up to the first one that is not."""
+    """Walk through the pipeline, and return whether each phase is complete, one `Evidence` each.
+
+    The last one is that of the first phase that is not complete; no later phase is examined.
+    """
     return _walk(state, artifacts, pipeline_of(state).phases)
 
 
@@ -216,7 +219,12 @@ def infer(
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> str:
-    """Return ``name``, the value of ``--phase``, if the session can resume in that phase.
+    """Check that the session can resume in the phase that the user chose, and return its name.
+
+    Args:
+        name: The value of the option ``--phase``.
+        state: The state of the session.
+        inference: What `infer` returned for the session.
 
     Raises:
         UsageError: No phase has this name, this session does not go through the phase, or the phase

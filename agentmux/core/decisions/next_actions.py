@@ -366,6 +366,10 @@ def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | Recor
         name: The name of the command's seat.
         seat: The command's seat.
         record: The command's exit record; None if there is none.
+
+    Returns:
+        `RecordExit` for a crash; else `RecordBase` for a command on the base, and `RecordCheck` for
+        any other command.
     """
     if (record is None or record.hup) and seat.attempt < MAX_ATTEMPTS:
         return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)
@@ -411,7 +415,10 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
 
 
 def cause_of_step(record: Exit) -> str:
-    """Return how a setup step ended, in the terms of `events.AgentExited.cause`."""
+    """Return how a setup step ended, as a value of `events.AgentExited.cause`.
+
+    It is ``finished`` (exit status 0), ``timed_out``, ``ended_by_user`` or ``crashed``.
+    """
     if record.timed_out:
         return TIMED_OUT
     if record.hup:

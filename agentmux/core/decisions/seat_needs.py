@@ -13,7 +13,10 @@ _ENDED: Final = ENDED_STATUSES | {BROKEN}
 
 
 def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the seats whose panes wait for the user's choice before they start an agent."""
+    """Return the names of the seats whose panes wait for the user before they start an agent.
+
+    Like the other functions here, it returns an empty tuple if there are none.
+    """
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
 
 

@@ -47,9 +47,12 @@ class SessionTrace:
 
 
 def trace_of(state: SessionState, path: str, repository: str) -> SessionTrace:
-    """Return the trace of the session in the directory ``path``.
+    """Return the trace of a session; does not store it.
 
-    ``repository`` is as in `SessionTrace`.
+    Args:
+        state: The state of the session.
+        path: The absolute path of the session's directory.
+        repository: As in `SessionTrace`.
     """
     return SessionTrace(
         session=state.session_id,

@@ -51,7 +51,7 @@ _USUAL: Final = {
 
 
 def workplace_choices(mode: WorktreeMode) -> tuple[tuple[str, str], ...]:
-    """Return the choices of where a new session works, each as its name and a description.
+    """Return the choices of where a new session works, as pairs of a name and a description.
 
     The first choice is the default according to ``mode``, the setting ``git.worktree``; the others
     are named like the options of ``start``.
@@ -208,9 +208,9 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 
 def commit_first(worktree: str) -> tuple[str, ...]:
-    """Return a hint with the command that commits the changes in the worktree at ``worktree``.
+    """Return one hint, in a tuple: the command that commits the changes in the worktree.
 
-    Use it if uncommitted changes prevent a merge there.
+    ``worktree`` is the path of the worktree. Use it if uncommitted changes prevent a merge there.
     """
     place, message = shlex.quote(worktree), shlex.quote("Work in progress")
     return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)
@@ -268,7 +268,8 @@ def has_left(state: SessionState, commit: str | None, branch: str | None) -> boo
 def left_branch_message(state: SessionState, left: LeftBranch) -> str:
     """Return the message that HEAD is not on the session's branch, with what the user can do.
 
-    If an approval will fast-forward the session's branch to HEAD, the message says so.
+    It does not check whether that is so; `has_left` does. If an approval will fast-forward the
+    session's branch to HEAD, the message says so.
     """
     where = f"{left.worktree} is" if left.worktree else "your checkout is"
     cannot = " and nothing could be committed at the end" if state.commits else ""

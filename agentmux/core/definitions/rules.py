@@ -89,7 +89,7 @@ Phases = tuple[PhaseEntry, ...]
 
 
 def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tuple[int, str]]:
-    """Yield every violation of the rules as its line and a description.
+    """Compare the phases with the rules, and yield each violation as its line and a description.
 
     Args:
         phases: The phases, whose fields have the right types.

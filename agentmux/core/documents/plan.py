@@ -154,10 +154,11 @@ class Plan:
 
 
 def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
-    """Validate ``value``, the parsed content of ``plan.yaml``.
+    """Validate ``value``, the parsed content of ``plan.yaml``; never raises.
 
     Returns:
-        The plan, or None if there are problems; and all problems, each with its place.
+        A pair: the plan, or None if there are problems; and all problems, each as
+        ``<place>: <description>``.
     """
     shape = Shape("plan.yaml")
     top = shape.mapping(value, "", required=_PLAN_FIELDS)
@@ -387,7 +388,7 @@ def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str
     are derived from ``file: plan_<N>.md`` in the groups.
 
     Returns:
-        The plan, or None if there are problems; and all problems, each with its place.
+        A pair as of `check_plan`.
     """
     shape = Shape("execution_plan.yaml")
     top = shape.mapping(value, "", required=("groups",), closed=False)

@@ -156,7 +156,8 @@ def check_review(
             accepted.
 
     Returns:
-        The review, or None if there are problems; and all problems, each with its place.
+        A pair: the review, or None if there are problems; and all problems, each as
+        ``<place>: <description>``.
     """
     shape = Shape(review_file(role))
     top = shape.mapping(
@@ -211,9 +212,9 @@ def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Validate ``value``, the field ``reviewers`` in the front matter of ``architecture.md``.
 
     Returns:
-        The long names of the nominated reviewers, in the given order and without duplicates; and
-        all problems. If nobody is nominated or there are problems, the names are
-        `DEFAULT_NOMINATIONS`.
+        A pair: the long names of the nominated reviewers, in the given order and without
+        duplicates; and all problems, each as ``<place>: <description>``. If nobody is nominated or
+        there are problems, the names are `DEFAULT_NOMINATIONS`.
     """
     shape = Shape("architecture.md")
     if isinstance(value, str):

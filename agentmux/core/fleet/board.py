@@ -228,6 +228,8 @@ def board_of(found: Mapping[str, Any]) -> FleetBoard:
 def question_of(found: Mapping[str, Any]) -> FleetQuestion:
     """Return the question to the user from ``found``, the parsed JSON of `fleet show`.
 
+    If nothing is to be decided, its digest, obstacle and lines are empty.
+
     Raises:
         LookupError, TypeError, ValueError: ``found`` is not the JSON of `fleet show`.
     """

@@ -157,7 +157,10 @@ def from_fields(given: Json) -> FleetRequest:
 
 
 def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:
-    """Return a text for each field that differs between two requests, with both values."""
+    """Return a text for each field that differs between two requests, with both values.
+
+    For example ``priority: `100` before, `5` now``. Empty if the requests are equal.
+    """
     differences = []
     for each in fields(FleetRequest):
         before, after = getattr(old, each.name), getattr(new, each.name)

@@ -74,7 +74,7 @@ class LeaseLapsedError(BlockedError):
 
 
 def require_lease(data: bytes, now: datetime, monotonic_s: float) -> None:
-    """Raise an error unless the session may act.
+    """Check by its lease that the session may act now.
 
     Args:
         data: The content of the session's lease file.

@@ -200,7 +200,7 @@ def _apply_event(state: SessionState, event: Event) -> tuple[SessionState, dict[
 
 
 def has_counted(before: SessionState, after: SessionState) -> bool:
-    """Whether the event between the states ``before`` and ``after`` was a signal that counted."""
+    """Whether the event between the two states was a signal or user decision that counted."""
     return after.signals != before.signals
 
 

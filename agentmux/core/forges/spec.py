@@ -144,7 +144,10 @@ def values_of(place: RepoRef, **more: str) -> dict[str, str]:
 
 
 def url_of(template: str, place: RepoRef, number: int) -> str:
-    """Return the URL of an issue or request in a repository; ``template`` is that of the spec."""
+    """Return the URL of an issue or request in a repository.
+
+    ``template`` is `ForgeSpec.issue_url` or `ForgeSpec.request_url`.
+    """
     return fill_word(template, {"host": place.host, "repo": place.repo, "number": str(number)})
 
 

@@ -405,7 +405,8 @@ class AgentExited(Fact):
 
     Attributes:
         cause: ``crashed``, ``finished`` (exit status 0), ``ended_by_user``, ``rejected`` (the agent
-            does not know the conversation) or ``claim_taken`` (another pane has the conversation).
+            does not know the conversation), ``claim_taken`` (another pane has the conversation) or
+            ``timed_out`` (a setup step exceeded its time limit).
         status: The exit status; None if it is not known, or if a Unix signal ended the program.
         signal: The number of that Unix signal; None if there was none.
     """
@@ -801,7 +802,10 @@ class Rewound(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitStarted(Fact):
-    """The commit for an approval is about to be made."""
+    """The commit for an approval is about to be made.
+
+    ``approval`` is the id of the event that approved the result.
+    """
 
     kind: ClassVar[str] = "commit_started"
     approval: str

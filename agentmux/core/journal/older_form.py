@@ -61,10 +61,10 @@ def present_form(state: Json, *, where: str, fix_requested: bool | None = None) 
 
 
 def shown_form(state: Json) -> Json:
-    """Return the content of a ``state.json`` in the form that views read.
+    """Return the content of a ``state.json`` in the form that lists of sessions show; never raises.
 
     Content that records a pipeline is returned unchanged. The types of the values are not checked;
-    the views do that. The fix has only its iteration, because no other file is read.
+    the callers do that. The fix has only its iteration, because no other file is read.
     """
     if not is_older(state):
         return state

@@ -121,7 +121,7 @@ def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
 
 
 def base_from(value: object, where: str) -> BaseChecks | None:
-    """Return the results on the base, or None; the inverse of `base_fields`.
+    """Return the results on the base; None if ``value`` is None. The inverse of `base_fields`.
 
     Raises:
         FieldError: ``value`` has another form. The message begins with ``where``.
@@ -202,7 +202,7 @@ def fix_fields(fix: Fix | None) -> dict[str, object] | None:
 
 
 def fix_from(value: object, where: str) -> Fix | None:
-    """Return a fix, or None; the inverse of `fix_fields`.
+    """Return a fix; None if ``value`` is None. The inverse of `fix_fields`.
 
     Raises:
         FieldError: ``value`` has another form. The message begins with ``where``.

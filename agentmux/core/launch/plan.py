@@ -148,7 +148,7 @@ class LaunchPlan:
 
 
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:
-    """Decide how a seat's pane is started; never raises."""
+    """Decide how a seat's pane is started; writes nothing, and never raises."""
     player, around, command = facts.player, facts.session_facts, agent_command(facts)
     history = facts.history.with_command(player.preferred_strategy.kind, command.configured_resume)
     choice = choose_resume(history, facts.conversation)

@@ -38,7 +38,10 @@ _TITLES: Final[Mapping[str, str]] = {
 
 
 def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Mapping[str, str]:
-    """Return the content of each file in the launch's folder, by its name.
+    """Return the content of each file to write into the launch's folder, by its name.
+
+    These are ``prompt.md``, ``launch.json`` (what the pane runs), the files of
+    `AgentCommand.files`, and for a resumed conversation ``instructions.md`` with the full prompt.
 
     Args:
         state: The state of the session at the launch.

@@ -65,7 +65,7 @@ class ImportValues:
 
 
 def why_not_exportable(state: SessionState) -> str:
-    """Return why a session with this state cannot be exported; empty if it can."""
+    """Return the first reason, in words, why a session cannot be exported; empty if it can."""
     return next(_reasons_against_export(state), "")
 
 
@@ -85,12 +85,15 @@ def _reasons_against_export(state: SessionState) -> Iterator[str]:
 
 
 def too_many(checkpoints: int) -> str:
-    """Return the message that a session has too many work-tree checkpoints to be moved."""
+    """Return the message that a session has too many work-tree checkpoints to be moved.
+
+    It does not compare ``checkpoints``, their number, with `CHECKPOINTS_MAX`.
+    """
     return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 
 
 def find_state_fault(state: SessionState) -> str:
-    """Return what is wrong with a state from an exported file, in words; empty if it is valid.
+    """Check a state from an exported file; return the first fault, in words, or an empty text.
 
     The file may be hostile: names, paths, commit ids and numbers are checked.
     """

@@ -18,12 +18,18 @@ __all__ = ["DIFF", "DIFF_MAX", "SNAPSHOT_MAX", "screen_file", "screen_text"]
 
 
 def screen_file(seat: str) -> str:
-    """Return the path, relative to the session, of the text file with a seat's last screen."""
+    """Return the path of the text file with a seat's last screen on the other machine.
+
+    It is relative to the session's directory.
+    """
     return f"{layout.HANDOVER}/screen-{seat}.txt"
 
 
 def screen_text(snapshot: bytes) -> str:
-    """Return a snapshot as plain text, without control characters; empty if blank or damaged."""
+    """Return a snapshot as plain text, without control characters; empty if blank or damaged.
+
+    ``snapshot`` is the content of the file at `layout.snapshot`.
+    """
     try:
         fields: Any = json.loads(snapshot)
     except (ValueError, RecursionError):

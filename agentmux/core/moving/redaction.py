@@ -39,7 +39,10 @@ _OWN: Final = ("tmux_socket", "parked", "inputs", "moved", "arrived", "seats")
 
 
 def without_conversation(record: Json) -> dict[str, Any]:
-    """Return a resume record without the fields that lead to a conversation."""
+    """Return the fields of a resume record without those that lead to a conversation.
+
+    The record's strategy becomes ``none``, so that nothing is resumed.
+    """
     kept = {name: record[name] for name in _KEPT if name in record}
     return {**kept, "strategy": StrategyKind.NONE.value}
 

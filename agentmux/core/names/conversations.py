@@ -41,32 +41,46 @@ _MODES: Final[Mapping[str, _ModeWords]] = {
 def conversation(mode: str) -> str:
     """Return in one or two words whether a seat's agent continues its earlier conversation.
 
-    Like the other functions here, it returns an unknown mode unchanged.
+    Args:
+        mode: How the seat's pane is started: ``native``, ``fresh``, ``shell`` or ``screen``. Like
+            the other functions here, it returns an unknown mode unchanged.
     """
     return _MODES[mode].short if mode in _MODES else mode
 
 
 def which_conversation(mode: str) -> str:
-    """Return the words of `conversation` for use without a heading: ``new conversation``."""
+    """Return the words of `conversation` for use without a heading.
+
+    Only those for ``fresh`` differ: ``new conversation`` instead of ``new``.
+    """
     return f"{conversation(mode)} conversation" if mode == _FRESH else conversation(mode)
 
 
 def pane_label(seat: str, agent: str, mode: str) -> str:
-    """Return the text for the border of a seat's pane."""
+    """Return the text for the border of a seat's pane: ``<seat> · <agent> · <conversation>``.
+
+    ``mode`` is as in `conversation`.
+    """
     return f"{seat} · {agent} · {which_conversation(mode)}"
 
 
 def how_it_comes_back(mode: str, reason: str) -> str:
     """Return in words how a resume starts a seat, such as ``begins a new conversation: …``.
 
-    ``reason`` is left out if the conversation comes back; ``--explain`` and JSON show the evidence.
+    Args:
+        mode: As in `conversation`.
+        reason: The reason for the mode, in words. It is left out for ``native``, and if it is
+            empty.
     """
     words = _MODES[mode].will if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 
 
 def how_it_began(mode: str, reason: str) -> str:
-    """Return in words how a seat at work was started, such as ``began a new conversation: …``."""
+    """Return in words how a seat at work was started, such as ``began a new conversation: …``.
+
+    The parameters are those of `how_it_comes_back`.
+    """
     words = _MODES[mode].did if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 

@@ -151,7 +151,7 @@ def snapshot(seat: str) -> str:
 
 
 def new_launch(uuid: str) -> str:
-    """Return an id for a new launch, made from ``uuid``, which must be new."""
+    """Return an id for a new launch: the first 12 hex digits of ``uuid``, which must be new."""
     return uuid.replace("-", "")[:12]
 
 

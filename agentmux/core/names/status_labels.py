@@ -220,7 +220,10 @@ def most_urgent(seen: Collection[str]) -> SessionStatus:
 
 
 def status_label(status: str) -> str:
-    """Return the words that users see for a status of a session or a seat."""
+    """Return the words that users see for a status of a session or a seat.
+
+    An unknown status is returned with blanks in place of underscores.
+    """
     row = STATUS_TABLE.get(status)
     if row is not None:
         return row.label
@@ -234,7 +237,7 @@ def status_mark(status: str) -> str:
 
 
 def status_colour(status: str) -> Colour:
-    """Return the colour of a status of a session or a seat."""
+    """Return the colour of a status of a session or a seat; `Colour.NONE` if it has none."""
     row = STATUS_TABLE.get(status)
     return row.colour if row is not None else _SEAT_COLOURS.get(status, Colour.NONE)
 

@@ -18,10 +18,11 @@ def check_architecture(
 
     Args:
         data: The content.
-        front_matter: Reads the front matter of a text.
+        front_matter: Reads the front matter of a text; see `FrontMatter`.
 
     Returns:
-        The long names of the nominated reviewers (see `check_nominations`), and all problems.
+        The long names of the nominated reviewers (see `check_nominations`), and a sentence for each
+        problem. If there are problems, the names must not be used.
     """
     if not data.strip():
         return DEFAULT_NOMINATIONS, (f"{ARCHITECTURE}: empty",)

@@ -10,7 +10,7 @@ from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
-    """Return the phases in which the next cycle can begin, each with a description.
+    """Return the phases in which the next cycle can begin, as pairs of a name and a description.
 
     The description says what the choice is for, and which phases the cycle then runs. The choice
     that runs the least comes first: every user interface preselects it, because a larger one may

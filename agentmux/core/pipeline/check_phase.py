@@ -41,15 +41,19 @@ def result_of(state: SessionState, phase: str) -> PhaseResult | None:
 
 
 def trees_of(result: PhaseResult) -> frozenset[str]:
-    """Return the ids of the files for which a check's result counts.
+    """Return the tree ids (`PhaseResult.tree`) of the files for which a check's result counts.
 
-    These are the files when the check began, and the files as each of its commands left them.
+    These are the files when the check began, and the files as each of its commands left them. Empty
+    if no id is known.
     """
     return frozenset({result.tree, *(each.left for each in result.checks.values())} - {""})
 
 
 def verdict_of(state: SessionState, phase: str) -> str:
-    """Return the outcome of a check so far: that of `checks_verdict`; empty while undecided."""
+    """Return the outcome of a check: ``passed``, ``failed``, or empty while it is undecided.
+
+    `checks_verdict` decides it from the results of the commands so far.
+    """
     return checks_verdict(
         _map_required(state, phase),
         _checks(state, phase),

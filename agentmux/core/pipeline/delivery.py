@@ -82,7 +82,10 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
 
 
 def open_step(state: SessionState) -> str | None:
-    """Return the first step of the delivery that is not done; None if all are done."""
+    """Return the name of the delivery's first step that is not done; None if all are done.
+
+    If the result stays in the user's checkout, ``commit`` is the only step.
+    """
     opened = state.delivery
     if opened is None:
         is_done = state.commit is not None and state.commit.status in {"made", "none"}
@@ -99,14 +102,18 @@ def _is_done(opened: Delivery, step: str) -> bool:
 def step_begun(
     state: SessionState, step: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
-    """Return the state with ``step`` marked as running; ``record`` says what exactly it will do."""
+    """Return the state with ``step`` marked as running; unchanged if there is no delivery.
+
+    ``record`` says what exactly the step will do, as texts by name.
+    """
     return _with_step(state, step, StepState(status=RUNNING, record=record))
 
 
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
     """Return the state with ``step`` marked as done, and ``record`` merged into its earlier record.
 
-    After the step that opens a pull request, ``SessionState.request`` is set from the record.
+    If there is no delivery, no step is marked. After the step that opens a pull request,
+    ``SessionState.request`` is set from the record.
     """
     known = {**_record(state, step), **record}
     after = _with_step(state, step, StepState(status=DONE, record=known))
@@ -119,7 +126,7 @@ def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHI
 def step_failed(
     state: SessionState, step: str, reason: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
-    """Return the state with ``step`` marked as failed.
+    """Return the state with ``step`` marked as failed; unchanged if there is no delivery.
 
     Args:
         state: The state before.

@@ -62,7 +62,7 @@ class PhaseDescriptor:
         decisive: The artifacts that show that the phase is complete, relative to the session's
             directory; empty if it is decided by several seats.
         signal: The kind of the event with which an agent hands in its work; empty for a check.
-        check: Decides by the artifacts whether the phase is complete.
+        check: Returns, for a session's state and artifacts, whether the phase is complete and why.
         archives: The paths to move to the history when a session enters the phase: the files of
             earlier attempts at this phase and at the phases after it.
         on_fail: The name of the fix that follows if the check or review fails; None if the next

@@ -54,13 +54,19 @@ def all_results(state: SessionState) -> Mapping[str, PhaseResult]:
 
 
 def all_verdicts(state: SessionState) -> Mapping[str, str]:
-    """Return the verdict of each reviewer, by role; the one of the last review phase counts."""
+    """Return the last verdict of each reviewer, ``pass`` or ``fail``, by role.
+
+    If a role reviews in several phases, its verdict in the last of them counts.
+    """
     verdicts = (result.verdicts for result in all_results(state).values())
     return {role: verdict for each in verdicts for role, verdict in each.items()}
 
 
 def all_reviews(state: SessionState) -> Mapping[str, Json]:
-    """Return the parsed review of each reviewer, by role; that of the last review phase counts."""
+    """Return the last review of each reviewer as parsed fields, by role.
+
+    If a role reviews in several phases, its review in the last of them counts.
+    """
     reviews = (result.reviews for result in all_results(state).values())
     return {role: review for each in reviews for role, review in each.items()}
 

@@ -69,10 +69,10 @@ def verified_fields(state: SessionState) -> list[Json]:
 
 
 def checked_trees(state: SessionState) -> frozenset[str]:
-    """Return the ids of the files of the last check whose commands are expected to pass.
+    """Return the tree ids of the files on which the last check ran that expects a pass.
 
-    These are the files when the check began, and the files as its commands left them. Empty if no
-    such check has a result.
+    A tree id is as in `PhaseResult.tree`. These are the files when the check began, and the files
+    as its commands left them. Empty if no such check has a result.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
     results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]

@@ -37,7 +37,10 @@ class PipelineCost:
 def describe_cost(
     definition: PipelineDefinition, template: Callable[[str], str], *, product_manager: bool = False
 ) -> str:
-    """Return `estimate_cost` in words, such as ``5 agents or more, 33 kB of prompts``."""
+    """Return `estimate_cost` in words, such as ``5 agents or more, 33 kB of prompts``.
+
+    The parameters are those of `estimate_cost`.
+    """
     cost = estimate_cost(definition, template, product_manager=product_manager)
     agents = format_count(cost.agents, "agent")
     return f"{agents} or more, {round(cost.prompt_bytes / 1000)} kB of prompts"

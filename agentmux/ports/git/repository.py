@@ -117,9 +117,9 @@ class LeftCommits:
 
 
 def finish_it(head: Head, worktree: str | None = None) -> str:
-    """Return the hint with the git command that finishes the operation in progress.
+    """Return the hint with the git command that finishes the operation in progress; runs nothing.
 
-    The hint never aborts the operation: that would lose the work done in it.
+    The command never aborts the operation, because that would lose the work done in it.
 
     Args:
         head: A HEAD with an operation in progress.

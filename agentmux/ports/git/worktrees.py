@@ -231,9 +231,10 @@ class Worktrees(Protocol):
         """
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
-        """Return the error with which `make` would refuse, else None; changes nothing.
+        """Check whether `make` would refuse, and return its error; None if it would not.
 
-        A worktree that exists is recognised without running git.
+        The error is returned, not raised, and nothing is changed. ``again`` is as in `make`. A
+        worktree that exists is recognised without running git.
         """
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
@@ -250,7 +251,7 @@ class Worktrees(Protocol):
         """
 
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
-        """Create the branch and the worktree, as far as they do not exist; return warnings.
+        """Create the branch and the worktree, as far as they do not exist.
 
         A new worktree gets copies of the files that match the session's patterns (`layout.COPIED`)
         and that git ignores both in the checkout and in the worktree, so that no commit can contain
@@ -267,6 +268,9 @@ class Worktrees(Protocol):
         Args:
             spec: The worktree.
             again: Whether the worktree was created before; if so, the branch must exist.
+
+        Returns:
+            Warnings for the user; empty if there are none.
 
         Raises:
             BlockedError: The error that `obstacle` returns.

@@ -80,12 +80,15 @@ class SessionArchives(Protocol):
             home: The session's directory.
 
         Returns:
-            The files, and the paths of the files that are left out: they are too large, are no
-            regular files, or have a name that is not valid on every machine.
+            A pair: the files, and the paths of the files that are left out because they are too
+            large, are no regular files, or have a name that is not valid on every machine.
         """
 
     def make_member(self, path: str, data: bytes) -> Member:
-        """Return the manifest's entry for a file with this path and content."""
+        """Return the manifest's entry for a file with this content; writes nothing.
+
+        ``path`` is relative to the session's directory.
+        """
 
     def bundle_digest(self, bundle: Path) -> tuple[str, int]:
         """Return the SHA-256 of the file ``bundle``, in hex, and its size in bytes."""
@@ -175,7 +178,13 @@ class Bundles(Protocol):
         """
 
     def bring(self, home: Path, commit: str) -> None:
-        """Copy a commit and its history from the session's directory ``home`` to the repository."""
+        """Copy a commit and its history from the session's directory ``home`` to the repository.
+
+        Nothing happens if the repository has the commit already.
+
+        Raises:
+            GitError: Git refuses.
+        """
 
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
         """Return the diff between two commits, cut after ``limit`` bytes.

@@ -86,7 +86,8 @@ class SignalFiles(Protocol):
             limit: The size in bytes above which the file is not read.
 
         Returns:
-            The content and an empty text; or None and the reason why it cannot be read, in words.
+            A pair: the content and an empty text; or None and the reason why the file cannot be
+            read, in words.
         """
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
@@ -125,7 +126,10 @@ class SignalFiles(Protocol):
         """Store a hook's report, for `turn` to return; does nothing if the launch has no folder."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the fields of a Markdown text's front matter, and a sentence for each problem."""
+        """Return the fields of a Markdown text's front matter, and a sentence for each problem.
+
+        The fields are empty if the text has no front matter, or if there are problems.
+        """
 
 
 class SessionFiles(SignalFiles, Protocol):
@@ -160,7 +164,8 @@ class SessionFiles(SignalFiles, Protocol):
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
         """Return the journal's complete events after the byte ``offset``, oldest first.
 
-        Each comes with the byte offset of its end. The call waits while a process is appending.
+        Each is a pair: the event, and the byte offset at which its line ends. Empty if there are no
+        such events. The call waits while a process is appending.
 
         Raises:
             UnknownEventError: A line has an unknown kind or a newer version.
@@ -206,7 +211,10 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the session's artifacts, except those that are still to be moved to history."""
+        """Read and return the session's artifacts, except those still to be moved to history.
+
+        The latter are the paths in ``pending_archive`` of ``state``.
+        """
 
     def add(self, implied: Implied) -> None:
         """Write the file that ``implied`` describes, unless it exists with this content.
@@ -215,7 +223,10 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:
-        """Return the files that the method `archive` would move, relative to the directory."""
+        """Return the paths of the files that the method `archive` would move; moves nothing.
+
+        They are relative to the session's directory.
+        """
 
     def archive(self, archive: ArchivedArtifacts) -> None:
         """Move the artifacts that ``archive`` names to the history folder, one by one.
@@ -262,7 +273,10 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Return the records that a launch has left in its folder."""
+        """Return what a launch has left in its folder, even if it has left nothing yet.
+
+        ``launch`` is the id of the launch.
+        """
 
     def launch_output(self, launch: str) -> bytes:
         """Return the last part of the output of a launch's command; empty if none was stored."""

@@ -51,7 +51,8 @@ class SessionFolders(Protocol):
     def starters(self, path: Path, /) -> tuple[tuple[int, int], ...]:
         """Return pid and start time of each command that began to start the session.
 
-        Such a command may be waiting for its orchestrator, or may have ended since.
+        The start time is that of `ProcessWatch.start_time`. Such a command may be waiting for its
+        orchestrator, or may have ended since. Empty if there are none, or if they began long ago.
         """
 
     def one_at_a_time(self, project: Path, /) -> AbstractContextManager[None]:

@@ -19,7 +19,10 @@ class Trust(Protocol):
         """
 
     def trusted_parts(self) -> TrustedParts:
-        """Return the parts that the user trusts, as they were at the first call."""
+        """Return the digest of each part that the user trusts, by the part's key.
+
+        Later changes of the record do not count: it is read at the first call.
+        """
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
         """Record that the user trusts these parts, in addition to those trusted before.

@@ -64,7 +64,7 @@ class HiddenServerError(TerminalUnreachableError):
 
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
-    """Return hints with the shell commands that restore the lost socket of a running tmux server.
+    """Return hints how to bring back the lost socket of a running tmux server: shell commands.
 
     Args:
         socket: Path of the lost socket.

@@ -31,7 +31,6 @@ class Identity:
         role: The agent's role, such as ``coder``.
         seat: The agent's seat, such as ``coder-2``.
         cycle: The cycle of the launch.
-        iteration: The review iteration of the launch.
         subplan: The sub-plan of the seat; None if it has none.
         topic: The research topic of the seat; empty if it has none.
         conversation: The agent's own id of its conversation; empty if it gives none.
@@ -151,6 +150,9 @@ FactAndProblems: TypeAlias = tuple[Judged, tuple[str, ...]]
 class JudgedDescription:
     """The description of a signal or of a user decision.
 
+    ``words`` is called with the fact; the other functions are called with the state before it, its
+    event, and the fact.
+
     Attributes:
         fact: The class of its fact.
         words: Returns what the sender did, such as ``handed in the plan``; empty if it is not
@@ -158,7 +160,7 @@ class JudgedDescription:
         why_ignored: Returns the reason why it does not count; empty if it counts. `judge` has
             already checked the conditions that all signals share.
         step: Returns the state after it; called only if it counts.
-        files: Returns the files that it implies; takes the state before it.
+        files: Returns the files that it implies.
     """
 
     fact: type[Judged]

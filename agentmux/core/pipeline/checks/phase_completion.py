@@ -75,10 +75,10 @@ def _with_content(artifacts: Artifacts, path: str) -> Completion:
 def optional(
     check: Check, takes_part: Callable[[SessionState, Artifacts], bool | None], otherwise: str
 ) -> Check:
-    """Return a check that is also complete if the session skips the phase.
+    """Return a function like ``check``, but for which a phase that the session skips is complete.
 
     Args:
-        check: The check for a session that goes through the phase.
+        check: The function for a session that goes through the phase.
         takes_part: Whether the session goes through the phase; None if that is not known yet.
         otherwise: The reason to show if the session skips the phase.
     """
@@ -103,7 +103,7 @@ def completing(_state: SessionState, _artifacts: Artifacts) -> Completion:
 
 
 def document(phase: PhaseDefinition) -> Check:
-    """Return the check of a document phase: complete if each of its files has content.
+    """Return the function that says that a document phase is complete if all files have content.
 
     Only files that were handed in are artifacts (`without_drafts`), so they are valid.
     """
@@ -120,7 +120,9 @@ def document(phase: PhaseDefinition) -> Check:
 
 
 def plan(phase: PhaseDefinition) -> Check:
-    """Return the check of a plan phase: complete if ``execution_plan.yaml`` is valid.
+    """Return the function that says that a plan phase is complete if it has a valid plan.
+
+    That is the file ``execution_plan.yaml``, which AgentMux writes for an accepted plan.
 
     ``plan.yaml``, which the planner writes, does not matter.
     """
@@ -139,7 +141,9 @@ def plan(phase: PhaseDefinition) -> Check:
 
 
 def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> Check:
-    """Return the check of a work phase: complete if each sub-plan has a marker, or is being fixed.
+    """Return the function that says whether a work phase is complete.
+
+    It is complete if each sub-plan has a marker (`done_marker`), or if a fix of the work has begun.
 
     Args:
         phase: The work phase.
@@ -166,7 +170,7 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 
 
 def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the check of a check phase: complete if its outcome is passed or capped.
+    """Return the function that says whether a check phase is complete: it passed or is capped.
 
     It is also complete while its findings are being fixed.
 
@@ -184,7 +188,9 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
 
 def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the check of a review phase: complete if all reviewers passed it, or it was capped.
+    """Return the function that says whether a review phase is complete.
+
+    It is complete if all reviewers passed it, or if it was capped.
 
     It is also complete while its findings are being fixed.
 
@@ -226,7 +232,7 @@ def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check)
 
 
 def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
-    """Return the outcome of a check or review; empty if it has none.
+    """Return the outcome of a check or review, such as ``passed``; empty if it has none.
 
     The outcome comes from ``results.yaml``. If that file gives none, an outcome ``capped`` in the
     state counts.
@@ -252,10 +258,11 @@ def is_under_way(state: SessionState, senders: Container[str]) -> bool:
 
 
 def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
-    """Return the check of a fix phase: complete if its marker exists, or nothing is to be fixed.
+    """Return the function that says whether a fix phase is complete.
 
-    After the phase that asked for the fix has passed, the marker does not matter, because later
-    work may have removed it.
+    It is complete if its marker (`done_marker`) exists, or if nothing is to be fixed. After the
+    phase that asked for the fix has passed, the marker does not matter, because later work may have
+    removed it.
 
     Args:
         phase: The fix phase.

@@ -53,7 +53,7 @@ def read_keys(words: Iterable[str], *, literal: bool = False) -> tuple[str, ...]
 
 
 def is_key(word: str) -> bool:
-    """Whether a word is the name of a key, or a single character."""
+    """Whether a word is the name of a key, in upper or lower case, or a single character."""
     return len(word) == 1 or word.casefold() in _SPELLINGS or bool(_CONTROL.fullmatch(word))
 
 

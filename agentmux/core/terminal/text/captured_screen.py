@@ -106,12 +106,18 @@ def _codes(look: Look) -> str:
 def to_pieces(
     ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
 ) -> tuple[tuple[Piece, ...], ...]:
-    """Return the rows that `paint` returns, as pieces of text with their looks, not dimmed."""
+    """Return the rows that `paint` returns, each as pieces of text with their looks, not dimmed.
+
+    The parameters are those of `paint`.
+    """
     return tuple(tuple(row) for row in _crop_rows(ansi, cols, rows, cells))
 
 
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
-    """Return the rows that `paint` returns, as plain text without blanks at their ends."""
+    """Return the rows that `paint` returns, as plain text without blanks at their ends.
+
+    The parameters are those of `paint`.
+    """
     screen_rows = _crop_rows(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in screen_rows)
 
@@ -164,7 +170,10 @@ _LARGEST: Final = 10_000
 
 
 def snapshot_screen(fields: object) -> str | None:
-    """Return the captured screen in the fields of a snapshot; None if they are not valid."""
+    """Return the captured screen in the fields of a snapshot; None if they are not valid.
+
+    It is text with SGR sequences, rows joined by newlines, as `paint` takes it.
+    """
     if not isinstance(fields, Mapping):
         return None
     ansi = fields.get("ansi")

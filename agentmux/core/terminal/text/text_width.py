@@ -55,7 +55,10 @@ def cell_width(char: str) -> int:
 
 
 def width(text: str, *, cells: Cells = library_width) -> int:
-    """Return the number of cells that a clean text takes (see `clean`)."""
+    """Return the number of cells that a clean text takes (see `clean`).
+
+    ``cells`` returns how many cells a character takes.
+    """
     return len(text) if text.isascii() else sum(map(cells, text))
 
 
@@ -87,6 +90,7 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
     """Return a clean text (see `clean`), cut to ``cols`` cells, with an ellipsis if it was cut.
 
     It is cut after a word, unless that would leave more than a quarter of the cells empty.
+    ``cells`` is as in `width`.
     """
     if width(text, cells=cells) <= cols:
         return text
