@@ -143,7 +143,7 @@ class WorkGroup:
 
     @contextmanager
     def ended_by(self, ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
-        """Do what the function `ended_by` does, for the work of this group."""
+        """Do what the function `ended_by` does, with the same parameters, for this group's work."""
         end = _End(ask, kill)
         with self._lock:
             self.require_going_on()

@@ -52,7 +52,7 @@ class Claims(Protocol):
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
         """Store the ids ``owners``, which `latest` then returns for the same arguments.
 
-        They replace the ids that were stored before.
+        They replace the ids that were stored before for these arguments; see `latest` for them.
 
         Raises:
             DataError: They cannot be written.

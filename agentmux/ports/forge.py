@@ -148,6 +148,11 @@ class Forges(Protocol):
 
         A forge needs a moment to notice a push. The wait ends after some seconds in any case.
 
+        Args:
+            place: The repository that has the request.
+            number: The number of the request.
+            commit: The commit that was pushed to the request's branch.
+
         Returns:
             The request as the forge last showed it; its commit may still be another one.
 
@@ -193,6 +198,8 @@ class RemoteBranches(Protocol):
 
     def fetch(self, name: str, commit: str, remote: str) -> None:
         """Fetch a branch, so that the repository has ``commit``; creates no local branch.
+
+        The parameters are those of `bring`.
 
         Raises:
             GitError: Git cannot fetch the branch, or the branch no longer contains ``commit``.

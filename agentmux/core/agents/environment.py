@@ -67,7 +67,7 @@ class Change:
 
 
 def agent_launch(environ: Mapping[str, str]) -> str:
-    """Return the launch id of the agent that runs with this environment.
+    """Return the launch id of the agent that runs with the environment variables ``environ``.
 
     Empty if a person works in this environment: in the shell of a seat, or outside all panes.
     """

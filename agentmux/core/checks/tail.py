@@ -25,8 +25,9 @@ _ESCAPES: Final = re.compile(
 def tail(data: bytes) -> str:
     """Return the end of a command's output: at most `LINES_MAX` lines and `CHARS_MAX` characters.
 
-    Escape sequences, text that a later part of its line overwrites (as progress bars do), and empty
-    lines at the beginning and the end are removed. Long lines are cut.
+    ``data`` is the output, or its end. Escape sequences, text that a later part of its line
+    overwrites (as progress bars do), and empty lines at the beginning and the end are removed. Long
+    lines are cut.
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n")
     lines = [line.rpartition("\r")[2] for line in text.rstrip("\r\n").split("\n")]

@@ -414,7 +414,7 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
 
 
 def same_work(recorded: Json, now: Json) -> bool:
-    """Whether two epochs (`ResumeRecord.epoch`) are about the same work.
+    """Whether a recorded epoch (`ResumeRecord.epoch`) and the current one are about the same work.
 
     Their phase, cycle, iteration and sub-plan must be equal; their files may differ.
     """

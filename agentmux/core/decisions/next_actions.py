@@ -157,7 +157,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPane:
-    """Open the pane of a launch that is recorded in the journal but has no pane yet."""
+    """Open the pane of a launch that is recorded in the journal but has no pane yet.
+
+    Here and in the actions below, ``seat`` is the name of a seat and ``launch`` the id of a launch.
+    """
 
     seat: str
     launch: str
@@ -352,7 +355,10 @@ def _exits(state: SessionState, facts: Facts) -> Iterator[_Recording]:
 
 
 def is_command(name: str, seat: Seat) -> bool:
-    """Whether a seat belongs to a command of a check, in the session's work tree or on the base."""
+    """Whether a seat belongs to a command of a check, in the session's work tree or on the base.
+
+    ``name`` is the seat's name. The seat of the base's setup steps does not count.
+    """
     return seat.role == CHECK or (seat.role == BASE and name != BASE)
 
 

@@ -109,6 +109,8 @@ def _after(state: SessionState, phase: str) -> str:
 def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[int, ...]:
     """Return the indices of the sub-plans that remain completed after a rewind.
 
+    Empty if none do: in a phase other than work, or if the plan is another one since.
+
     Args:
         state: The state of the session.
         to: The checkpoint to which the files are rewound.
@@ -119,7 +121,7 @@ def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[
 
 
 def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
-    """Return the seats whose conversations went on after a checkpoint, sorted.
+    """Return the seats whose conversations went on after a checkpoint, sorted; empty if none did.
 
     Args:
         events: All events of the journal, in order.
@@ -135,7 +137,7 @@ def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
 
 
 def delivered_since(events: Iterable[Event], number: int) -> bool:
-    """Whether a result was committed after a checkpoint.
+    """Whether a result was committed after a checkpoint; False if there is no such checkpoint.
 
     Args:
         events: All events of the journal, in order.

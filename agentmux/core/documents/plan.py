@@ -121,6 +121,8 @@ class Subplan:
 
     Attributes:
         index: The number of the sub-plan in the plan, from 1.
+        scope: What belongs to the sub-plan, one text for each point. The attributes
+            ``implementation_approach``, ``acceptance_criteria`` and ``tasks`` have the same form.
         owned_files: The files that the sub-plan changes, as normalised paths relative to the
             project. A directory stands for all files in it. Sub-plans of a parallel group own no
             file in common.
@@ -142,7 +144,10 @@ class Subplan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A valid plan (``plan.yaml``), with its sub-plans in the order of their indices."""
+    """A valid plan (``plan.yaml``), with its sub-plans in the order of their indices.
+
+    ``overview`` describes the whole plan; ``execution`` is what the orchestrator needs of it.
+    """
 
     overview: str
     subplans: tuple[Subplan, ...]

@@ -288,7 +288,7 @@ class _Group:
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return the fields of the state that an execution plan sets, by name."""
+    """Return the fields of the state that an execution plan sets, by name, for `replace`."""
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,

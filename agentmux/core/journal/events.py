@@ -55,7 +55,7 @@ class UserDecision(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PmDone(Signal):
-    """The product manager handed in ``requirements.md``."""
+    """The product manager handed in ``requirements.md``; ``sha256`` is the digest of the file."""
 
     kind: ClassVar[str] = "submit_pm_done"
     sha256: str = ""
@@ -77,7 +77,10 @@ class ArchitectureDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDone(Signal):
-    """The planner handed in a valid ``plan.yaml``; ``plan`` is its parsed content."""
+    """The planner handed in a valid ``plan.yaml``.
+
+    ``sha256`` is the digest of the file, ``plan`` its parsed content.
+    """
 
     kind: ClassVar[str] = "submit_plan"
     sha256: str = ""
@@ -86,7 +89,7 @@ class PlanDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignDone(Signal):
-    """The designer handed in ``design.md``."""
+    """The designer handed in ``design.md``; ``sha256`` is the digest of the file."""
 
     kind: ClassVar[str] = "submit_design"
     sha256: str = ""
@@ -154,7 +157,10 @@ class ResearchDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryDone(Signal):
-    """The seat that summarises the work, usually the first reviewer, handed in ``summary.md``."""
+    """The seat that summarises the work, usually the first reviewer, handed in ``summary.md``.
+
+    ``sha256`` is the digest of the file.
+    """
 
     kind: ClassVar[str] = "submit_summary"
     sha256: str = ""

@@ -421,9 +421,55 @@ class Setup:
 class SessionState:
     """The state of a session: the fold of its journal up to ``applied_offset``, in bytes.
 
-    docs/reference/session-files.md documents all fields.
+    docs/reference/session-files.md documents the fields as they are in ``state.json``.
 
     Attributes:
+        phase: The current phase, or an end: ``done`` or ``failed``.
+        schema_version: The version of the format of ``state.json``.
+        revision: A number that grows by 1 with each event.
+        journal_id: The uuid of the journal.
+        last_event_id: The id of the last event in the journal up to ``applied_offset``.
+        last_event: The kind of the last event that counted; checkpoints and inputs do not change
+            it. It stays ``resumed`` until the resumed session goes on.
+        session_id: The session's uuid.
+        session_name: The name of its tmux session.
+        feature: The user's request, or the text of ``issue``.
+        feature_dir: The path of the session's directory, relative to the project.
+        tmux_socket: The absolute path of the socket of its tmux server.
+        cycle: The current cycle, from 1.
+        max_review_iterations: How many fixes each check or review may ask for in one cycle.
+        product_manager: Whether the user asked for the phase of the product manager.
+        needs_design: Whether the plan says that a design is needed; None before there is a plan.
+        reviewer_nominations: The roles of the nominated reviewers; empty before any are nominated.
+        subplan_count: The number of sub-plans; 0 before there is a plan.
+        completed_subplans: The indices of the sub-plans that are done.
+        implementation_groups: The groups of the plan, as in ``execution_plan.yaml``.
+        implementation_group_total: The number of these groups.
+        implementation_group_index: The index of the current group, from 0; the number of groups if
+            all are done.
+        implementation_group_mode: The current group's mode, ``serial`` or ``parallel``; empty if
+            there is no such group.
+        implementation_active_plan_ids: The indices of the sub-plans to work on now.
+        implementation_completed_group_ids: The ids of the groups that are done.
+        implementation_single_coder: Whether one coder does the whole plan.
+        research_tasks: ``dispatched`` or ``done`` for each topic of research in the code base.
+        web_research_tasks: The same for research on the web.
+        research: The question and its owners for each research, by ``<kind>-<topic>``.
+        summary_submitted: Whether the summary of the result was handed in.
+        approval: The id of the event that approved the result; None if none has, or if the delivery
+            failed since.
+        commit: The commit of the result; None before it is begun.
+        change_request: The path of the file with the request for changes that began this cycle,
+            relative to the session's directory; None in the first cycle.
+        interruption: Why the session was interrupted or has failed; None if it was not.
+        seats: The current launch of each seat, by the seat's name.
+        agents: The fields of each seat's `ResumeRecord`, by the seat's name.
+        signals: The ids of the signals and decisions that were accepted.
+        pending_archive: Artifacts that no longer count and still have to be moved to the history.
+        options: What the user chose at the start.
+        updated_at: When the last event happened (UTC, ISO 8601).
+        updated_by: The seat of that event, or ``orchestrator`` or ``user``.
+        extra: The fields of ``state.json`` that this version does not know.
         branch: The short name of the branch that the result is committed to; None if HEAD is
             detached.
         worktree: The top-level directory of the session's own worktree; None if the session works

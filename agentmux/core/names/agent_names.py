@@ -11,5 +11,5 @@ OFFLINE: Final = "demo"
 
 
 def is_for_tests(name: str) -> bool:
-    """Whether an agent is a variant of the offline agent that only tests use."""
+    """Whether the agent ``name`` is a variant of the offline agent that only tests use."""
     return name.startswith(f"{OFFLINE}-")

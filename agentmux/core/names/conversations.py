@@ -88,11 +88,15 @@ def how_it_began(mode: str, reason: str) -> str:
 def needs_reason(mode: str, reason: str) -> bool:
     """Whether to show the reason why a seat at work does not continue an earlier conversation.
 
-    At a seat's first start there was none (`NO_EARLIER`), so no reason is shown.
+    At a seat's first start there was none (`NO_EARLIER`), so no reason is shown. The parameters are
+    those of `how_it_comes_back`.
     """
     return mode != _NATIVE and reason not in {"", NO_EARLIER}
 
 
 def started_again(attempt: int) -> str:
-    """Return in words how often a seat was started for the same work; empty if only once."""
+    """Return in words how often a seat was started for the same work; empty if only once.
+
+    ``attempt`` is the number of the last start, from 1.
+    """
     return f"started {attempt} times" if attempt > 1 else ""

@@ -82,7 +82,10 @@ def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
 def completed_subplans(
     state: SessionState, artifacts: Artifacts, folder: str = layout.IMPLEMENTATION
 ) -> tuple[int, ...]:
-    """Return the indices of the sub-plans that have a marker (`done_marker`), in order."""
+    """Return the indices of the sub-plans that have a marker (`done_marker`), in order.
+
+    ``folder`` is the folder of the work phase. Empty if the number of sub-plans is unknown.
+    """
     count = subplan_count(state, artifacts)
     return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i, folder)))
 
@@ -137,7 +140,7 @@ def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, 
 def review_paths(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, str]:
-    """Return the path of each reviewer's file in the folder of a review, by role.
+    """Return the path of the file of each of ``roles`` in the folder of a review, by role.
 
     Roles whose file does not exist or has no verdict are left out.
     """
@@ -153,7 +156,7 @@ def review_paths(
 def reviews(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, Json]:
-    """Return the parsed fields of each reviewer's file in the folder of a review, by role.
+    """Return the parsed fields of the file of each of ``roles`` in a review's folder, by role.
 
     Roles whose file does not exist or has no verdict are left out.
     """
@@ -166,8 +169,8 @@ def verdicts(
 ) -> Mapping[str, Verdict]:
     """Return the verdicts of ``roles`` on disk, in the folder of a review, by role.
 
-    If ``review.md`` (written by hand, or by an older version) is the only file with a verdict, its
-    verdict counts for all roles.
+    Roles without a verdict are left out. If ``review.md`` (written by hand, or by an older version)
+    is the only file with a verdict, its verdict counts for all roles.
     """
     places = review_paths(roles, artifacts, folder)
     role_verdicts = {role: artifacts.verdicts[path] for role, path in places.items()}

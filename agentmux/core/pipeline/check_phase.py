@@ -1,4 +1,7 @@
-"""The commands of a check phase, and their results so far."""
+"""The commands of a check phase, and their results so far.
+
+In all functions, ``phase`` is the name of the check, and ``name`` that of a command.
+"""
 
 from __future__ import annotations
 

@@ -52,11 +52,19 @@ class Pipeline:
         return self.by_name[phase]
 
     def from_(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return a phase and all phases after it, in the order of `phases`."""
+        """Return a phase and all phases after it, in the order of `phases`.
+
+        Raises:
+            KeyError: The pipeline has no such phase.
+        """
         return self.phases[self.phases.index(self[phase]) :]
 
     def before(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return all phases before ``phase``, in the order of `phases`."""
+        """Return all phases before ``phase``, in the order of `phases`.
+
+        Raises:
+            KeyError: The pipeline has no such phase.
+        """
         return self.phases[: self.phases.index(self[phase])]
 
     @property
@@ -112,7 +120,7 @@ class Pipeline:
         return works[-1] if works else None
 
     def of_kind(self, *kinds: Kind) -> tuple[PhaseDescriptor, ...]:
-        """Return the phases of these kinds, in order."""
+        """Return the phases of these kinds, in the order of `phases`; empty if there are none."""
         return tuple(each for each in self.phases if each.kind in kinds)
 
     def earlier(self, one: str, other: str) -> str:

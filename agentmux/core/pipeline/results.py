@@ -18,12 +18,15 @@ _COUNT: Final = (PASSED, CAPPED)
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult:
-    """Return the result of a check or review so far; an empty result if it has not begun."""
+    """Return the result so far of the check or review ``phase``.
+
+    If it has not begun, that is a result without verdicts, commands and outcome.
+    """
     return state.results.get(phase, PhaseResult(iteration=state.iteration))
 
 
 def with_result(state: SessionState, phase: str, result: PhaseResult) -> SessionState:
-    """Return the state with ``result`` as the result of a check or review."""
+    """Return the state with ``result`` as the result of the check or review ``phase``."""
     return replace(state, results={**state.results, phase: result})
 
 
@@ -48,7 +51,10 @@ def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState
 
 
 def all_results(state: SessionState) -> Mapping[str, PhaseResult]:
-    """Return the results of the session's checks and reviews, by phase, in the pipeline's order."""
+    """Return the results of the session's checks and reviews, by phase, in the pipeline's order.
+
+    Phases that have not begun are left out.
+    """
     phases = (each.phase for each in pipeline_of(state).of_kind(*LOOKING))
     return {phase: state.results[phase] for phase in phases if phase in state.results}
 

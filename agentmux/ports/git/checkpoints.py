@@ -99,7 +99,7 @@ class TreeCheckpoints(Protocol):
 
         Returns:
             The files that could not be written, some of them because a file in ``leave`` is in the
-            way.
+            way; empty if all were written.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
@@ -107,6 +107,8 @@ class TreeCheckpoints(Protocol):
 
     def differing(self, since: str, until: str) -> tuple[str, ...]:
         """Return the files in which two commits differ, except those in ``.agentmux``.
+
+        The commits are work-tree checkpoints, or commits of the repository.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.

@@ -122,7 +122,7 @@ class Merging(Protocol):
         """
 
     def checkout_of(self, base: str) -> Path | None:
-        """Return the top of the work tree that has the branch checked out; None if none has."""
+        """Return the top of the work tree that has the branch ``base`` checked out, else None."""
 
     def is_merged(self, plan: MergePlan) -> bool:
         """Return whether the base contains the new commit of the plan."""

@@ -212,7 +212,7 @@ class Repository(Protocol):
         """
 
     def subjects(self, since: str) -> tuple[str, ...]:
-        """Return the subjects of the commits from ``since`` to HEAD, oldest first."""
+        """Return the subjects of the commits after ``since`` up to HEAD, oldest first."""
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         """Let git show the changes on the terminal, with the user's pager.
@@ -241,7 +241,7 @@ class Repository(Protocol):
     def changes(self) -> tuple[str, ...]:
         """Return all uncommitted changes: the paths of `dirty`, then those of `list_nested`.
 
-        This calls git once.
+        Unlike calls of both, this calls git only once.
         """
 
     def modules_with_work(self) -> tuple[str, ...]:
@@ -253,7 +253,7 @@ class Repository(Protocol):
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, except those in ``.agentmux``.
 
-        Files that git ignores are left out.
+        Files that git ignores are left out. Empty if the work tree is clean.
         """
 
     def list_nested(self) -> tuple[str, ...]:

@@ -247,7 +247,7 @@ class Worktrees(Protocol):
             patterns: Patterns, as in ``.gitignore``, of the files to copy.
 
         Returns:
-            A warning for each file that was not copied.
+            A warning for each file that was to be copied and was not; empty if there are none.
         """
 
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:

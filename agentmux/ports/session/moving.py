@@ -124,10 +124,10 @@ class SessionArchives(Protocol):
         """
 
     def delete(self, path: Path) -> None:
-        """Delete a temporary file."""
+        """Delete the temporary file at ``path``."""
 
     def open_archive(self, path: Path) -> AbstractContextManager[SessionArchive]:
-        """Open an archive for the time of a ``with`` block.
+        """Open the archive at ``path`` for the time of a ``with`` block.
 
         Raises:
             NotFoundError: The file does not exist.
@@ -187,7 +187,7 @@ class Bundles(Protocol):
         """
 
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
-        """Return the diff between two commits, cut after ``limit`` bytes.
+        """Return git's diff from the commit ``since`` to ``until``, cut after ``limit`` bytes.
 
         ``home`` is the session's directory, which may contain the commits.
         """

@@ -94,7 +94,8 @@ class SignalFiles(Protocol):
         """Decode one YAML document strictly.
 
         Returns:
-            The value, and a sentence for each problem; no sentences mean that the value is usable.
+            A pair: the value, and a sentence for each problem. The value is usable only if there
+            are no sentences.
         """
 
     def frozen_text(self, digest: str, name: str) -> str:
@@ -109,7 +110,7 @@ class SignalFiles(Protocol):
         """
 
     def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
-        """Return a sentence for each rule of a JSON Schema that a value breaks.
+        """Return a sentence for each rule of a JSON Schema that a value breaks; empty if none.
 
         Args:
             schema: The JSON Schema, as text.
@@ -243,7 +244,8 @@ class SessionFiles(SignalFiles, Protocol):
     def write_over(self, path: str, data: str) -> None:
         """Overwrite an existing file in place, padding ``data`` to the file's size.
 
-        This is not durable, but needs no disk space.
+        ``path`` is relative to the session's directory. Unlike `write`, this is not durable, but
+        needs no disk space.
 
         Raises:
             DataError: The file does not exist, is smaller than ``data``, or cannot be written.
@@ -269,7 +271,8 @@ class SessionFiles(SignalFiles, Protocol):
     def digest(self, path: str) -> str:
         """Return the SHA-256 of a file of the session, in hex.
 
-        The digest is empty if the file is missing, is not a regular file or is too large.
+        ``path`` is relative to the session's directory. The digest is empty if the file is missing,
+        is not a regular file or is too large.
         """
 
     def launch_record(self, launch: str) -> LaunchRecord:

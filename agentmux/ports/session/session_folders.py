@@ -11,7 +11,8 @@ from typing import Any, Protocol
 class SessionFolders(Protocol):
     """Lists, examines and removes the directories of sessions.
 
-    `SessionFiles` reads and writes the content of one session.
+    In the methods, ``path`` is the directory of one session, and ``folder`` the directory that has
+    the sessions of a project. `SessionFiles` reads and writes the content of one session.
     """
 
     def names(self, folder: Path, /) -> tuple[str, ...]:
@@ -27,7 +28,10 @@ class SessionFolders(Protocol):
         """Return whether the directory contains a state or a journal, whatever its name is."""
 
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
-        """Return the directories in ``folder`` whose removal was begun but not completed."""
+        """Return the directories in ``folder`` whose removal was begun but not completed.
+
+        `delete` completes it.
+        """
 
     def half_made(self, folder: Path, now_s: float, /) -> tuple[Path, ...]:
         """Return the incomplete directories in ``folder`` that killed `start` commands left.

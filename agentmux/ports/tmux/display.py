@@ -151,7 +151,7 @@ class Display(Protocol):
         """Return the keys that were pressed since the last call, oldest first; does not wait."""
 
     def page(self) -> TextPage:
-        """Return how much of the last displayed text fits on the screen."""
+        """Return how much of the text displayed last (`DisplayedText`) fits on the screen."""
 
     def handle_resize(self) -> None:
         """Draw the last picture again, after the size of the terminal has changed."""

@@ -64,7 +64,9 @@ class HiddenServerError(TerminalUnreachableError):
 
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
-    """Return hints how to bring back the lost socket of a running tmux server: shell commands.
+    """Return hints how to bring back the lost socket of a running tmux server.
+
+    Each hint has a shell command.
 
     Args:
         socket: Path of the lost socket.

@@ -36,7 +36,10 @@ def is_mistyped(word: str, known: Iterable[str]) -> bool:
 
 
 def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint ``did you mean …?`` in a tuple; an empty tuple if no known name is close."""
+    """Return the hint ``did you mean …?`` in a tuple; an empty tuple if no known name is close.
+
+    ``word`` is what the user typed. The hint names every name that `nearest` returns.
+    """
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
         return ()
@@ -52,6 +55,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     """Return the names that ``word`` probably means, where a name can be written in several ways.
+
+    Empty if no spelling is close; see `nearest`.
 
     Args:
         word: The word that the user typed.

@@ -83,7 +83,10 @@ class Keys:
         return bool(self._rest)
 
     def feed(self, data: bytes) -> tuple[Pressed, ...]:
-        """Return the keys that ``data``, the next bytes from the terminal, has completed."""
+        """Return the keys that ``data``, the next bytes from the terminal, has completed.
+
+        Empty if it completes none. Bytes that mean no known key are dropped.
+        """
         text = self._rest + self._decode(data)
         self._rest = ""
         keys: list[Pressed] = []
@@ -97,7 +100,10 @@ class Keys:
         return tuple(keys)
 
     def flush(self) -> tuple[Pressed, ...]:
-        """Return the Escape key if a single escape is pending, and drop all pending bytes."""
+        """Return the Escape key if a single escape is pending, and drop all pending bytes.
+
+        If anything else is pending, return no keys.
+        """
         alone, self._rest = self._rest == _ESCAPE, ""
         return (Key.ESCAPE,) if alone else ()
 
