@@ -163,13 +163,15 @@ def probe(
     keep: bool = True,
     timeout_s: float = PROBE_TIMEOUT_S,
 ) -> ProbeResult:
-    """Return what the installed program of an agent can do.
+    """Return what the installed program of an agent can do; it does not raise.
 
-    The program runs at most once, without a terminal and with an empty standard input. It is not
-    run at all if the agent has no features to detect. A cached output is current as long as the
-    program's path, size and modification time are the same.
+    If the program is not installed, ``installed`` is false; if it could not be asked, ``problem``
+    says why. The program runs at most once, without a terminal and with an empty standard input. It
+    is not run at all if the agent has no features to detect. A cached output is current as long as
+    the program's path, size and modification time are the same.
 
     Args:
+        spec: The agent.
         path_env: The ``PATH`` on which the program is searched, and with which it runs.
         cache_dir: The folder for cached outputs; None for no cache. A cache that cannot be read or
             written is ignored.

@@ -38,7 +38,7 @@ def config_schema() -> dict[str, Any]:
 
 
 def config_schema_text() -> str:
-    """Return the content of the schema file."""
+    """Return the content of the schema file: `config_schema` as JSON, with a final newline."""
     return json.dumps(config_schema(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -25,7 +25,12 @@ _BOM: Final = "\ufeff"
 
 
 def set_value(path: Path, keys: Sequence[str], value: object) -> None:
-    """Set the value at the key path ``keys``; create the file and its folder if missing.
+    """Set one value in the YAML file at ``path``; create the file and its folder if missing.
+
+    Args:
+        path: The file.
+        keys: The keys that lead to the value, outermost first: ``("roles", "coder", "model")``.
+        value: A plain value that YAML can write. An old value there is replaced.
 
     Raises:
         ConfigError: The file cannot be edited without changing something else in it. The hint is
@@ -45,13 +50,18 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
 
 
 def as_line(keys: Sequence[str], value: object) -> str:
-    """Return one line of YAML that sets ``value`` at ``keys``: ``roles: {coder: {model: x}}``."""
+    """Return one line of YAML that sets ``value`` at ``keys``: ``roles: {coder: {model: x}}``.
+
+    The line has no newline. For ``keys``, see `set_value`.
+    """
     first, *rest = keys
     return f"{_flow(first)}: {_nest_value(rest, value)}"
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
-    """Return the YAML ``text`` with ``value`` set at the key path ``keys``.
+    """Return the YAML ``text`` with ``value`` set at ``keys``, and no other byte changed.
+
+    For ``keys``, see `set_value`. An empty text is an empty file.
 
     Raises:
         ValueError: The text cannot be edited without changing something else; the message says why.

@@ -44,7 +44,8 @@ def effective_values(
 
     Args:
         layers: The configuration files, lowest first.
-        names: The name of each layer, by the path of its file.
+        names: The name of each layer (``user``, ``project`` or ``--config``), by the path of its
+            file.
     """
     loaded = combine_layers(layers)
     values = dict(_flat(plain_settings(loaded.settings), loaded.sources))

@@ -18,9 +18,14 @@ class InstalledPrograms:
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Use the user's ``PATH`` and shell, and a folder for cached outputs of probes.
+        """Prepare to search and probe; this runs nothing.
 
-        If ``keep`` is false, nothing is cached there; if ``runs`` is false, no program is run.
+        Args:
+            path: The folders to search, in the form of ``$PATH``.
+            shell: The path of the user's shell.
+            cache_dir: The folder for cached outputs of probes.
+            keep: Whether to write to that cache; if false, it is only read.
+            runs: Whether to run programs; if false, only the cache is read.
         """
         self.path = path
         self.shell = shell

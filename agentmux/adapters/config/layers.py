@@ -302,6 +302,7 @@ class LoadedSettings:
     """The configuration, and the place that sets each of its values.
 
     Attributes:
+        settings: The configuration.
         sources: Maps a dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
         files: The configuration files that exist, lowest layer first.
     """
@@ -316,6 +317,7 @@ class Layer:
     """One file of the configuration.
 
     Attributes:
+        path: The file.
         values: The values that the file sets, checked, as plain data.
         sources: Maps the dotted key of each of these values to ``file:line``.
     """
@@ -364,7 +366,7 @@ def read_layers(
 ) -> tuple[Layer, ...]:
     """Read the existing configuration files of user, project and ``--config``, in this order.
 
-    For the arguments, see `load_settings`.
+    Missing files are left out, so the result may be empty. For the arguments, see `load_settings`.
 
     Raises:
         ConfigError: A file has a mistake, or ``explicit`` does not exist.
@@ -407,7 +409,10 @@ def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
 
 
 def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
-    """Return the configuration of these layers, lowest first, merged over the built-in values."""
+    """Return the configuration of these layers, lowest first, merged over the built-in values.
+
+    The layers must come from `read_layers`; nothing is read or checked here.
+    """
     merged: dict[str, object] = {}
     sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
     ordered_layers = tuple(layers)

@@ -25,7 +25,13 @@ def _description() -> schema.JsonSchema:
 
 @schema.describe_as(_description)
 def notify_rules(node: schema.Node, path: str) -> object:
-    """Read a list of rules, each with ``to`` and optionally ``on``; return `NotifyRule` objects."""
+    """Read a list of rules, each with ``to`` and optionally ``on``; return a tuple of `NotifyRule`.
+
+    ``path`` is the dotted key of ``node``, for messages.
+
+    Raises:
+        ConfigError: The list has a mistake.
+    """
     return tuple(_rule(item, f"{path}[{n}]") for n, item in enumerate(_items(node, path)))
 
 

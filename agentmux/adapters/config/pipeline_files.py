@@ -34,7 +34,13 @@ _MISSING: Final = "missing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineFolder:
-    """A folder of pipeline definitions; messages call it ``shown``."""
+    """A folder of pipeline definitions.
+
+    Attributes:
+        origin: Whether its definitions are built in, the project's or the user's.
+        path: The folder, which may not exist.
+        shown: The name of the folder in messages.
+    """
 
     origin: Origin
     path: Path
@@ -42,7 +48,9 @@ class PipelineFolder:
 
 
 def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, ...]:
-    """Return the folders that are searched for definitions; the first match wins.
+    """Return the folders that are searched for definitions; they may not exist.
+
+    They are in the order of the search: of two definitions with one name, the first one counts.
 
     Args:
         project: The project's folder.
@@ -60,7 +68,10 @@ def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, 
 
 
 def names_in(folder: PipelineFolder) -> tuple[str, ...]:
-    """Return the names of the definitions in a folder, sorted, including unusable ones."""
+    """Return the names of the definitions in a folder, sorted, including unusable ones.
+
+    At most `FILES_MAX` are returned; none if the folder is missing or cannot be read.
+    """
     try:
         with os.scandir(folder.path) as entries:
             file_names = sorted(each.name for each in entries if each.name.endswith(".yaml"))

@@ -63,7 +63,7 @@ class ProjectFiles:
 
     @property
     def trusted_parts(self) -> trust.TrustedParts:
-        """The trusted parts: hashes by key, as recorded when this was first read."""
+        """The parts that the user trusts: their hashes by key, as recorded when first read."""
         return self._known()
 
     @functools.cached_property
@@ -102,7 +102,10 @@ class ProjectFiles:
         return tuple(dict.fromkeys(names))
 
     def shadowed_pipelines(self) -> tuple[str, ...]:
-        """Return the paths of definitions that are hidden by another one with the same name."""
+        """Return the paths of definitions that are hidden by another one with the same name.
+
+        They are paths for messages; empty if none is hidden.
+        """
         seen: set[str] = set()
         hidden: list[str] = []
         for folder in self._folders:
@@ -112,7 +115,10 @@ class ProjectFiles:
         return tuple(hidden)
 
     def pipeline(self, name: str, keys: frozenset[str] | None) -> Source | None:
-        """Return the definition with this name; None if it does not exist or is not allowed."""
+        """Return the definition with this name; None if it does not exist or is not allowed.
+
+        A definition that cannot be read is returned, too: its ``problems`` say why.
+        """
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT
             source = self._own_pipelines.get(name) if is_own else self._read(folder, name)
@@ -144,7 +150,11 @@ class ProjectFiles:
     def copy_patterns(self, keys: frozenset[str] | None) -> str | None:
         """Return the patterns of the files to copy into a new worktree.
 
-        The result is None if there are none, or if they are not allowed.
+        They are the text of the file that the setting ``git.copy`` names, in the form of a
+        ``.gitignore``. None if there are none, or if they are not allowed.
+
+        Raises:
+            ConfigError: The file cannot be used.
         """
         text = self._copy_patterns
         if text is None or _copy(self._usable(keys)) is None:
@@ -153,7 +163,7 @@ class ProjectFiles:
         return text if part.key in self._select_allowed((part,), keys) else None
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
-        """Return the keys of the parts that may be used if ``keys`` are allowed, too.
+        """Return the keys of the parts that may be used: the trusted ones, and those in ``keys``.
 
         Keys that name no part of the project are left out, and so are agents whose ``like`` names
         an agent of the project that may not be used.
@@ -176,7 +186,10 @@ class ProjectFiles:
         return replace(combined, completion=replace(combined.completion, then_alone=then))
 
     def trusted_layers(self) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
-        """Return the layers without untrusted parts, and the keys of the parts left out."""
+        """Return the layers without untrusted parts, and the keys of the parts left out.
+
+        Only parts of the project's configuration file can be left out.
+        """
         left_out = self._left_out(None)
         return self._usable(None), tuple(part.key for part in left_out)
 
@@ -198,9 +211,9 @@ class ProjectFiles:
         return ProjectTemplates(self, keys)
 
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
-        """Return the project's extension of the prompts for ``role``.
+        """Return the text that the project adds to the prompts of ``role``.
 
-        The result is None if there is no extension, or if it is not allowed.
+        None if it adds none, or if the text is not allowed.
         """
         text = self._prompts.get(role)
         if text is None:

@@ -17,16 +17,19 @@ EXTENSION_MAX: Final = 256 * 1024
 
 @functools.cache
 def template(name: str, *, again: bool = False) -> str:
-    """Return the text of the built-in template ``name``, joined from its files.
+    """Return the text of the built-in prompt template ``name``, joined from its files.
 
     ``again`` adds a warning about unfinished work, for a seat whose agent starts anew on resume.
+
+    Raises:
+        OSError: There is no template of this name.
     """
     texts = ((BUILT_IN / f"{part}.md").read_text("utf-8") for part in parts(name, again=again))
     return "".join(texts)
 
 
 def extension(project_dir: Path, role: str) -> str | None:
-    """Return the project's extension of the prompts for ``role``; None if there is none.
+    """Return the text that a project adds to the prompts of ``role``; None if there is none.
 
     Raises:
         ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.

@@ -110,7 +110,11 @@ def move(source: Path, target: Path) -> Path | None:
     extension; if that file has the same content, the source is only removed.
 
     Returns:
-        The new path; None if there was nothing to move.
+        The path at which the content is now: ``target``, or the numbered name; None if the source
+        was missing.
+
+    Raises:
+        DataError: The system refuses; the message names ``target``.
     """
     with explain_errors(target):
         if not os.path.lexists(source):
@@ -129,7 +133,7 @@ def move(source: Path, target: Path) -> Path | None:
 
 
 def remove(path: Path) -> bool:
-    """Remove a file, link or empty directory durably; return whether it existed.
+    """Remove a file, link or empty directory durably; return True, or False if nothing was there.
 
     Raises:
         DataError: It cannot be removed, for example because the directory is not empty.
@@ -159,7 +163,11 @@ def is_folder(path: Path) -> bool:
 
 
 def make_dir(path: Path) -> None:
-    """Make a directory and its missing parents with mode 0700; do not change existing ones."""
+    """Make a directory and its missing parents with mode 0700; do not change existing ones.
+
+    Raises:
+        DataError: The system refuses, or something else has the name of one of them.
+    """
     if path.is_dir():
         return
     make_dir(path.parent)
@@ -173,11 +181,14 @@ def make_dir(path: Path) -> None:
 
 
 def path_without_links(root: Path, path: str, *, whole: bool = False) -> Path:
-    """Return ``root / path``, which is to be written, if no folder below ``root`` on it is a link.
+    """Check that no folder of ``path``, which is below ``root``, is a link; return ``root / path``.
 
-    The last part of ``path`` may be a link, because a write replaces the link by renaming.
+    Call it before writing there. The last part of ``path`` may be a link, because a write replaces
+    the link by renaming. Nothing needs to exist at the path.
 
     Args:
+        root: A directory; whether it or one of its parents is a link is not checked.
+        path: A path relative to ``root``.
         whole: Whether the last part must not be a link, either.
 
     Raises:
@@ -192,7 +203,10 @@ def path_without_links(root: Path, path: str, *, whole: bool = False) -> Path:
 
 
 def link_error(place: Path) -> DataError:
-    """Return the error for the link ``place``: a session's directory must not contain one there."""
+    """Return the error for the link at ``place`` in a session's directory, where none is allowed.
+
+    It does not check whether a link is there, and does not raise.
+    """
     return DataError(
         f"`{place}` is a link, which is not allowed in a session's directory",
         hints=(f"replace it with what it points to: ls -l {shlex.quote(str(place))}",),
@@ -308,7 +322,7 @@ def opened_regular(path: Path) -> Iterator[IO[bytes]]:
 
 
 def end_of_lines(fd: int, size: int) -> int:
-    """Return the offset after the last newline in the first ``size`` bytes.
+    """Return the offset after the last newline in the first ``size`` bytes of the open file ``fd``.
 
     The result is 0 if there is no newline.
     """
@@ -369,7 +383,10 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 
 def unreadable(path: Path | str, error: OSError) -> DataError:
-    """Return the `DataError` for a file that the system does not let us read, with a hint."""
+    """Return the `DataError` for a file that the system does not let us read, with a hint.
+
+    It checks nothing and does not raise; ``error`` is what the failed call raised.
+    """
     reason = reason_of(error)
     return DataError(
         f"cannot read `{path}`: {reason}",
@@ -538,12 +555,20 @@ def _volume(path: Path) -> Path:
 
 
 def is_read_only(folder: Path) -> bool:
-    """Return whether the file system that contains ``folder`` is mounted read-only."""
+    """Return whether the file system that contains ``folder`` is mounted read-only.
+
+    Raises:
+        OSError: ``folder`` does not exist, or the system does not let us look.
+    """
     return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def unwritable(path: Path, error: OSError) -> DataError:
-    """Return the `DataError` for a file that cannot be written; its hint suits the cause."""
+    """Return the `DataError` for a file that cannot be written; its hint suits the cause.
+
+    It does not raise; ``error`` is what the failed call raised. A cause that is not known gets no
+    hint.
+    """
     reason = reason_of(error)
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"

@@ -71,6 +71,7 @@ class _NotedLock:
         Raises:
             BlockedError: Another process holds the lock (reason ``locked``).
             DataError: The file system has no locks, or the files cannot be written.
+            RuntimeError: This object holds the lock already.
         """
         if self._lock is not None:
             msg = "the lock is held already"
@@ -117,7 +118,11 @@ class _NotedLock:
         return os.fstat(self._witness).st_nlink == 0
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the content of the note about the last holder; None if there is no valid note."""
+        """Return the content of the note about the last holder; None if there is no valid note.
+
+        It is the mapping that `acquire` was given (``pid``, ``host``, ``since``, …). That there is
+        a note does not mean that the lock is held: see `is_held`.
+        """
         data = files.read_limited(self._note, _HOLDER_MAX)
         try:
             note = files.json_fields(data) if data is not None else None
@@ -195,7 +200,7 @@ class _NotedLock:
 
 
 class SessionLock(_NotedLock):
-    """The lock on one session's directory."""
+    """The lock on one session's directory, which the session's orchestrator holds."""
 
     def __init__(self, folder: Path) -> None:
         def make_error(note: Mapping[str, Any]) -> BlockedError:
@@ -216,7 +221,10 @@ class WorkTreeLock(_NotedLock):
     """
 
     def __init__(self, top: Path, folder: Path) -> None:
-        """Prepare the lock of the work tree at ``top``; the lock file is in ``folder``."""
+        """Prepare the lock of the work tree at ``top``; this takes no lock and creates no file.
+
+        ``folder`` is the existing directory in which the lock file and the note are.
+        """
 
         def make_error(note: Mapping[str, Any]) -> BlockedError:
             path = note.get("path")
@@ -233,7 +241,7 @@ class WorkTreeLock(_NotedLock):
         self.top = top
 
     def note(self, holder: Mapping[str, Any]) -> None:
-        """Write ``holder`` to the note without taking the lock.
+        """Write ``holder`` (as for `acquire`) to the note without taking the lock.
 
         Raises:
             DataError: The note cannot be written.
@@ -242,7 +250,10 @@ class WorkTreeLock(_NotedLock):
             files.replace(self._note, files.json_bytes({**holder, **self._about}))
 
     def forget(self, path: str) -> None:
-        """Remove the note if it names the session at ``path``; errors are ignored."""
+        """Remove the note if its field ``path`` is ``path``, a session's directory.
+
+        Otherwise it does nothing; errors are ignored.
+        """
         if (self.holder() or {}).get("path") == path:
             with suppress(AgentmuxError, OSError):
                 files.remove(self._note)

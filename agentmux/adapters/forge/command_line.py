@@ -80,7 +80,17 @@ class ForgeCommandLine:
         self._program(self.specs[place.forge], place)
 
     def issue(self, place: RepoRef, number: int, *, comments: bool) -> IssueText:
-        """Return an issue; with ``comments``, also the comments of users with write access."""
+        """Return an issue; with ``comments``, also the comments of users with write access.
+
+        Args:
+            place: The repository at its forge.
+            number: The number of the issue.
+            comments: Whether to ask for the comments, too.
+
+        Raises:
+            ForgeError: The forge's program is missing, fails, is too slow, or answers something
+                unexpected.
+        """
         spec = self.specs[place.forge]
         values = values_of(place, number=str(number))
         record = self._record(spec, place, "issue", values)

@@ -68,7 +68,10 @@ class Patience:
 
     @contextmanager
     def report_if_slow(self, what: str) -> Iterator[None]:
-        """Call ``slow`` if the ``with`` block takes too long; ``what`` names the command."""
+        """Call ``slow`` once if the ``with`` block takes longer than ``slow_after_s``.
+
+        ``what`` names the command; the sentence for the user begins with it.
+        """
         if self.slow is None:
             yield
             return
@@ -92,7 +95,10 @@ PATIENT: Final = Patience()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitReply:
-    """The result of a git command: exit status, stdout as bytes, stderr as text."""
+    """The result of a git command that ended: exit status, stdout as bytes, stderr as text.
+
+    A status other than 0 is the caller's to handle, or to turn into an error by `to_git_error`.
+    """
 
     status: int
     out: bytes
@@ -136,7 +142,11 @@ class GitProgram:
         return type(self)(folder, self._environment, self.patience)
 
     def with_variables(self, extra: Mapping[str, str]) -> Self:
-        """Return a copy whose git has these variables, too, such as further object directories."""
+        """Return a copy whose git has these environment variables, too.
+
+        Unlike ``environment`` of the constructor, they may name git's own places, such as
+        ``GIT_OBJECT_DIRECTORY``.
+        """
         program = self.at(self._project)
         # `__init__` leaves such names out.
         program._environment = {**self._environment, **extra}  # noqa: SLF001 (of the same class)
@@ -162,7 +172,10 @@ class GitProgram:
         raise to_git_error("look for a repository", reply)
 
     def is_bare(self) -> bool:
-        """Whether the project is in a bare repository, which has no work tree of its own."""
+        """Return whether the project is in a bare repository, which has no work tree of its own.
+
+        False outside a repository.
+        """
         reply = self.read("rev-parse", "--is-bare-repository", cwd=self._project)
         return reply.status == 0 and reply.out.strip() == b"true"
 
@@ -185,7 +198,14 @@ class GitProgram:
         return reply
 
     def commit(self, name: str, *, cwd: Path | None = None) -> str | None:
-        """Return the id of the commit that ``name`` (a ref, hash or expression) means, or None."""
+        """Return the id of the commit that ``name`` (a ref, hash or expression) means.
+
+        None if there is no such commit. It creates no commit: see `Git.commit`.
+
+        Args:
+            name: As for ``git rev-parse``, for example ``HEAD`` or ``refs/heads/main``.
+            cwd: The directory in which to look; None for the top level.
+        """
         reply = self.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}", cwd=cwd)
         return decode_output(reply.out).strip() if reply.status == 0 else None
 
@@ -196,10 +216,10 @@ class GitProgram:
         cwd: Path | None = None,
         extra: Mapping[str, str] | None = None,
     ) -> GitReply:
-        """Run a command that changes nothing, at the top level or in ``cwd``.
+        """Run a command that changes nothing, at the top level or in ``cwd``; return its result.
 
         It does not raise for an exit status other than 0. ``extra`` are variables to add to git's
-        environment.
+        environment. ``stdin`` is the command's whole input.
 
         Raises:
             MissingError: Git is not installed, or does not answer in time (see `Patience`).
@@ -228,7 +248,7 @@ class GitProgram:
         limit_s: float = WRITE_TIMEOUT_S,
         out: Keep = whole(),
     ) -> GitReply:
-        """Run a command that may change the repository, at the top level.
+        """Run a command that may change the repository, at the top level; return its result.
 
         It does not raise for an exit status other than 0. The result has only the end of stderr.
 
@@ -257,7 +277,10 @@ class GitProgram:
         )
 
     def clone(self, url: str, *, limit_s: float) -> GitReply:
-        """Clone a repository into the project: an empty directory outside any repository.
+        """Clone the repository at ``url`` into the project; return the result of ``git clone``.
+
+        The project must be an empty directory outside any repository. It does not raise if git
+        fails to clone: see the result's ``status``.
 
         Raises:
             MissingError: Git is not installed, does not end within ``limit_s`` seconds, or writes
@@ -268,7 +291,11 @@ class GitProgram:
         return self.run(*words, limit_s=limit_s, out=end())
 
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
-        """Run a command on this terminal, with the user's pager; return its exit status."""
+        """Run a command on this terminal, with the user's pager; return its exit status.
+
+        It has no time limit. The status is 0 also if the user ended it with Ctrl-C. ``extra`` are
+        variables to add to git's environment.
+        """
         environment = {**self._environment, **(extra or {})}
         try:
             return subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
@@ -337,13 +364,19 @@ def _command(argv: Sequence[object]) -> str:
 
 
 def to_git_error(purpose: str, reply: GitReply) -> GitError:
-    """Return the error for a failed command; ``purpose`` completes "git could not …"."""
+    """Return the error for the failed command that ``reply`` comes from; do not raise it.
+
+    ``purpose`` completes the message "git could not …", which ends with git's own words.
+    """
     words = tail(encode_text(reply.err)) or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
 def to_refused_error(what: str, reply: GitReply) -> GitRefusedError:
-    """Return the error for a command that git or a hook refused; ``what`` begins its message."""
+    """Return the error for a command that git or a hook refused; do not raise it.
+
+    ``what`` begins its message; the last lines of the output of ``reply`` follow.
+    """
     parts = (tail(reply.out), tail(encode_text(reply.err)))
     output = "\n".join(part for part in parts if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)

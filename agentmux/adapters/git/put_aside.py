@@ -15,8 +15,8 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
     There are two hints per stash: the command that restores it, and the one that shows it.
 
     Args:
-        git: Runs in the repository.
-        top: The work tree in which the stash is to be restored.
+        git: Runs git in the repository.
+        top: The top of the work tree in which the stash is to be restored.
         aside: The stash message that our hint gave.
         branch: Only stashes made on this branch; empty for stashes made anywhere.
     """

@@ -197,7 +197,13 @@ class Git:
         """Return the lines of ``git diff`` for the changes, without colours; cut after about 2 MB.
 
         File names have the prefixes ``a/`` and ``b/`` and are relative to the top level, whatever
-        the user's configuration says.
+        the user's configuration says. The lines have no newline. Empty if nothing differs.
+
+        Args:
+            found: The two states to compare, and the paths to leave out.
+
+        Raises:
+            GitError: Git cannot compare them.
         """
         return self._run_diff(found, *_WHOLE_PATHS)
 
@@ -297,7 +303,7 @@ class Git:
         return () if tree is None else modules_with_work(self._git.at(tree.top), tree.git_dir)
 
     def dirty(self) -> tuple[str, ...]:
-        """Return every path that differs from HEAD, sorted: staged, unstaged and untracked ones.
+        """Return every path with uncommitted changes, sorted: staged, unstaged and untracked ones.
 
         Ignored files, anything in a ``.agentmux`` folder, and repositories nested in this one are
         left out. A rename yields both the old and the new path.
@@ -312,7 +318,8 @@ class Git:
 
         Links in ``paths`` are resolved, and upper and lower case are not distinguished. Paths
         outside the work tree are skipped. If git refuses, as it does for files of a submodule, the
-        given paths themselves are returned: they came with the repository, too.
+        given paths themselves are returned (relative, too): they came with the repository. Empty
+        if no file is tracked there, or outside a repository.
         """
         top = self.top_level()
         real = [path.resolve() for path in paths]
@@ -468,7 +475,8 @@ class Git:
             paths: The paths to commit, for example the result of `changed_since`.
             trailer: Key and value of a line to add at the end of the message, for `find_commit`.
             onto: What HEAD must be; None accepts any HEAD.
-            tree: What `result_tree` must return for the paths; empty accepts any files.
+            tree: The id of the tree that the commit must have, as `result_tree` returned it for
+                the paths; empty accepts any files.
 
         Raises:
             ResultChangedError: The files do not match ``tree``.
@@ -521,7 +529,8 @@ class Git:
         commit that was made just before a crash and was found afterwards. It is safe to repeat.
 
         Raises:
-            IndexBusyError: Another process has locked the index, or git cannot write it.
+            IndexBusyError: Another process has locked the index, or git cannot write it (after two
+                attempts).
         """
         problem = ""
         for _ in range(_SETTLE_TRIES):
@@ -658,7 +667,15 @@ def require_identity(git: GitProgram) -> None:
 def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> bytes:
     """Return the message with the trailer line ``key: value`` at its end, encoded for git.
 
-    A line with the same key and value is not added twice.
+    A line with the same key and value is not added twice. It commits nothing.
+
+    Args:
+        git: Runs git in the repository.
+        message: The commit message.
+        trailer: Key and value.
+
+    Raises:
+        GitError: Git cannot add the line.
     """
     key, value = trailer
     reply = git.must_read(

@@ -18,7 +18,7 @@ def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
     """Return the secret values in the untracked ``.env`` files of the repository around ``folder``.
 
     Files that cannot be read are skipped, and so are directories that git ignores as a whole. Empty
-    outside a repository.
+    outside a repository. ``environ`` is git's environment.
 
     Raises:
         AgentmuxError: Git cannot list the files.

@@ -40,14 +40,19 @@ _SCRATCH: Final = "taking-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryPlaces:
-    """Where a repository keeps its objects, and a work tree its index."""
+    """Where git keeps the files of a work tree.
+
+    Attributes:
+        objects: The directory of the repository's objects.
+        index: The work tree's own index file; it may not exist.
+    """
 
     objects: Path
     index: Path
 
 
 def places(git: GitProgram) -> RepositoryPlaces:
-    """Return where git's repository keeps its objects, and the work tree its index.
+    """Return the places of the repository and the work tree in which ``git`` runs.
 
     Raises:
         GitError: The project is not in a repository.
@@ -60,27 +65,38 @@ def places(git: GitProgram) -> RepositoryPlaces:
 
 
 def folder(home: Path) -> Path:
-    """Return the folder for checkpoints in the session's directory ``home``."""
+    """Return the folder for work-tree checkpoints in the session's directory ``home``.
+
+    It may not exist.
+    """
     return home / layout.WORK_TREE
 
 
 def objects(home: Path) -> Path:
-    """Return the directory of the session's git objects; it may not exist."""
+    """Return the directory of the session's git objects; it may not exist.
+
+    ``home`` is the session's directory.
+    """
     return folder(home) / "objects"
 
 
 def variables_to_read(home: Path, *others: Path) -> dict[str, str]:
     """Return the variables with which git also reads the session's objects and those in ``others``.
 
-    Directories that do not exist are left out, because git warns about them: a session without
-    checkpoints has no objects yet.
+    Pass them as ``extra`` to `GitProgram.run`. ``home`` is the session's directory. Directories
+    that do not exist are left out, because git warns about them: a session without checkpoints has
+    no objects yet.
     """
     stores = [each for each in (objects(home), *others) if each.is_dir()]
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, stores))}
 
 
 def variables_to_write(target: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git writes objects to ``target`` and reads ``others``."""
+    """Return the variables with which git writes objects to ``target`` and reads ``others``.
+
+    Pass them as ``extra`` to `GitProgram.run`. All are directories of git objects; git does not
+    read those of the repository itself unless they are among ``others``.
+    """
     return {
         "GIT_OBJECT_DIRECTORY": str(target),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, others)),
@@ -97,7 +113,7 @@ def _quote_path(path: Path) -> str:
 
 
 def make_objects_folder(home: Path) -> Path:
-    """Create the directory of the session's objects, and return it.
+    """Create the directory of the session's git objects if it is missing, and return it.
 
     Raises:
         DataError: It cannot be created, or a link leads out of the session's directory.
@@ -112,7 +128,13 @@ def _make_folder(home: Path, place: Path) -> Path:
 
 @contextmanager
 def scratch(home: Path) -> Iterator[Path]:
-    """Yield a temporary directory inside the session's; first remove those of killed processes."""
+    """Yield a temporary directory inside the session's directory ``home`` for the ``with`` block.
+
+    Those that killed processes left are removed first; so no two may be in use at once.
+
+    Raises:
+        DataError: It cannot be created, or a link leads out of the session's directory.
+    """
     place = _make_folder(home, folder(home))
     for left in place.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -130,7 +152,7 @@ def must_run(
     stdin: bytes = b"",
     extra: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run ``git ARGV`` with the settings `QUIET`, and return its standard output.
+    """Run ``git ARGV`` with the settings `QUIET`; return its standard output, or raise an error.
 
     Args:
         git: The program, for the repository in which to run.

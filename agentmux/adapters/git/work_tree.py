@@ -74,7 +74,8 @@ def shared_git_dir(git_dir: Path) -> Path:
     """Return the git directory that all worktrees of a repository share.
 
     Args:
-        git_dir: The git directory of any of its worktrees.
+        git_dir: The git directory of any of its worktrees. It is returned itself if it is that of
+            the main worktree (or cannot be read).
     """
     try:
         with (git_dir / "commondir").open("rb") as file:
@@ -181,8 +182,9 @@ def is_branch_gone(folder: Path, name: str) -> bool:
 def branch_at(folder: Path) -> str | None:
     """Return the short name of the branch that is checked out in the work tree around ``folder``.
 
-    Empty if HEAD is detached. None outside a work tree, during a rebase, and if the repository
-    does not keep its refs in files (reftable).
+    An empty text if HEAD is detached. None outside a work tree, during a rebase, if HEAD cannot be
+    read, and if the repository does not keep its refs in files (reftable). The branch may have no
+    commit yet.
     """
     tree = work_tree(folder)
     if tree is None or any(os.path.lexists(tree.git_dir / each) for each in _REBASING):

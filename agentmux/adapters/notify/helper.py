@@ -36,7 +36,11 @@ _LATE: Final = "no answer in time"
 
 
 def main() -> None:
-    """Read a request, send its message, write the results, and exit without waiting for threads."""
+    """Read a request, send its message, write the results, and exit without waiting for threads.
+
+    The request has ``title``, ``body``, ``addresses`` (a list of texts) and ``limit_s``. The result
+    is a list with an entry for each address: why it failed, or an empty text. It does not return.
+    """
     put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())

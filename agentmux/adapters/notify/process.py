@@ -56,7 +56,10 @@ class HelperProcess:
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
     ) -> tuple[SendResult, ...]:
-        """Send ``message`` to each address; see `Notifier.send`."""
+        """Send ``message`` to each address; return a result for each, in the same order.
+
+        See `Notifier.send`. It does not raise if a message could not be sent: the result says why.
+        """
         request = {
             **asdict(message),
             "addresses": [each.value for each in addresses],

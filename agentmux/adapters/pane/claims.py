@@ -48,13 +48,18 @@ class ClaimFolder:
         return self._folder / f"{_digest(program, home, conversation)}.lock"
 
     def is_held(self, path: Path) -> bool:
-        """Return whether any process has locked the claim file ``path``; this creates nothing."""
+        """Return whether any process has locked the claim file ``path``; this creates nothing.
+
+        False also if there is no such file, or if the file system has no locks.
+        """
         return _stat_if_locked(path) is not None
 
     def holder(self, path: Path) -> str | None:
         """Describe the process that has locked the claim file ``path``; None if none has.
 
-        This creates nothing. It reads /proc/locks, which takes 11 ms; `is_held` does not.
+        The result is a text for messages, such as ``process 42 of session NAME``; if the process is
+        not found, it is ``another process``. This creates nothing. It reads /proc/locks, which
+        takes 11 ms; `is_held` does not.
         """
         facts = _stat_if_locked(path)
         return None if facts is None else _describe_process(facts)
@@ -66,8 +71,15 @@ class ClaimFolder:
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
         """Record whose conversation the program may resume as the "latest" one in ``cwd``.
 
-        ``owners`` are the ids of the launches that run there now, and of their conversations; they
-        replace an earlier record.
+        Args:
+            program: The base name of the agent's program.
+            home: The program's config home; empty for its default.
+            cwd: The directory in which the program runs.
+            owners: The ids of the launches that run there now, and of their conversations; they
+                replace an earlier record.
+
+        Raises:
+            DataError: The record cannot be written.
         """
         path = self._latest(program, home, cwd)
         files.make_dir(path.parent)

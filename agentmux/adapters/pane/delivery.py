@@ -66,10 +66,11 @@ def clean(text: str) -> str:
 def blank_placeholder(ansi: str) -> str:
     """Return the plain text of a screen, with the composer's placeholder replaced by blanks.
 
-    A placeholder is a suggestion that nobody typed, shown in dim text; it must not count as a
-    draft. An inverse character before dim text belongs to the placeholder, because some agents draw
-    their cursor so. qwen draws its placeholder in a colour, from its underlined cursor to the end
-    of the row. The horizontal rules around an input field stay, although pi dims them.
+    ``ansi`` is the screen with SGR sequences, as `Screen.ansi`. A placeholder is a suggestion that
+    nobody typed, shown in dim text; it must not count as a draft. An inverse character before dim
+    text belongs to the placeholder, because some agents draw their cursor so. qwen draws its
+    placeholder in a colour, from its underlined cursor to the end of the row. The horizontal rules
+    around an input field stay, although pi dims them.
     """
     cells: list[str] = []
     marks: list[str] = []
@@ -117,7 +118,7 @@ class Composer:
 
 
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
-    """Find the agent's input field on a screen; None if the screen does not show it.
+    """Return the agent's input field on a screen; None if the screen does not show it.
 
     The field begins after the last match of the agent's ``ready`` pattern; without such a pattern,
     the result is None. If texts are typed ``blind``, the field is assumed to be at the cursor:
@@ -490,14 +491,14 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 
     It never presses Escape and never types the text twice. A text that stays in the input field
     is removed again if the field contains nothing else and ``once`` is false. Do not start a second
-    call for the same pane before the first has returned.
+    call for the same pane before the first has returned. Errors of tmux become part of the result.
 
     Args:
         panes: The session's panes.
         pane: The pane's id.
         text: The text to type; control characters are removed, newlines stay.
         spec: The agent in the pane.
-        deadline_s: The time limit for the whole delivery.
+        deadline_s: The time limit for the whole delivery, in seconds.
         once: Whether this text is unique and must be typed only once. If it is on the screen
             already, another process has begun to deliver it, and this call only does the rest:
             press Enter if the text is in the composer, else nothing.
@@ -506,6 +507,11 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
             `ports.TextSender`. None if nobody else does.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
+
+    Returns:
+        ``submitted`` or ``queued`` if the text arrived; ``refused_dialog``, ``refused_draft`` or
+        ``refused_command`` if nothing was typed; ``typed_not_submitted``; ``pane_gone``; or
+        ``unknown``, also if the time is over.
 
     Raises:
         ValueError: The text is empty, or a line is longer than `LINE_MAX` bytes.

@@ -40,6 +40,7 @@ class GateLine(NamedTuple):
     """One line of the menu.
 
     Attributes:
+        text: The line, without control characters.
         rank: If the screen is too small, the lines with the highest rank are left out first.
         chosen: Whether the line is the choice that Enter would make.
     """
@@ -182,7 +183,13 @@ class _Gate:
 def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
     """Return the text that draws the menu in the middle of the screen, one string per row.
 
-    The menu has a frame if there is room for one.
+    Each string begins with the sequence that moves the cursor to the row. The menu has a frame if
+    there is room for one.
+
+    Args:
+        lines: The lines of the menu; those of the highest rank are left out if there are too many.
+        cols: The columns of the screen.
+        rows: The rows of the screen.
     """
     framed = cols >= 24 and rows >= 6
     room = max(rows - 2 if framed else rows, 1)

@@ -50,12 +50,12 @@ async def press(
     clock: Clock = time.monotonic,
     pause: Pause = asyncio.sleep,
 ) -> TypingResult:
-    """Press the keys once, if the pane shows the screen with this digest; see `ports.KeySender`.
+    """Press the keys once, if the pane shows the screen with the digest ``screen``.
 
-    The result is ``sent``, even if the screen hardly changes afterwards (the evidence then says
-    so); ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while
-    keys were sent. The screen can still change in the milliseconds between the check and the first
-    key.
+    See `ports.KeySender`. It waits up to two seconds for that screen. The result is ``sent``, even
+    if the screen hardly changes afterwards (the evidence then says so); ``screen_changed`` or
+    ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys were sent. The screen
+    can still change in the milliseconds between the check and the first key.
     """
     pressed = 0
     try:

@@ -275,7 +275,10 @@ class Wrapper:
         return (code, None) if code >= 0 else (None, -code)
 
     def forward(self, number: int, _frame: object) -> None:
-        """Handle HUP or TERM: forward it to the agent, and start the agent's grace time."""
+        """Handle HUP or TERM: forward it to the agent, and start the agent's grace time.
+
+        After ``grace_s`` seconds `kill` ends an agent that is still running.
+        """
         self.hup = self.hup or number == signal.SIGHUP
         self.signal_agent(number)
         if not self.ending:
@@ -283,7 +286,11 @@ class Wrapper:
             signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
 
     def kill(self, _number: int, _frame: object) -> None:
-        """Handle the alarm: end a program whose time is up; if its grace time is over, kill it."""
+        """Handle the alarm of the time limit or of the grace time.
+
+        At the end of its time limit, the agent gets TERM; at the end of the grace time after a
+        signal, KILL.
+        """
         if self.ending:
             self.signal_agent(signal.SIGKILL)
         else:
@@ -318,7 +325,12 @@ class Wrapper:
             _try(os.tcsetpgrp, 0, self.agent)
 
     def record(self, status: int | None, number: int | None) -> None:
-        """Write the exit record, with the agent's exit status or the signal that ended it."""
+        """Write the exit record ``exit.json``; a failure is shown in the pane.
+
+        Args:
+            status: The agent's exit status, or that of a `NotStartedError`; None if it has none.
+            number: The number of the signal that ended the agent; None if none did.
+        """
         self.write_or_show_error(
             "exit.json",
             json.dumps(
@@ -336,7 +348,10 @@ class Wrapper:
         )
 
     def write_or_show_error(self, name: str, text: str | bytes) -> None:
-        """Write the file ``name`` in the launch's folder durably; show a failure in the pane."""
+        """Write the file ``name`` in the launch's folder durably; show a failure in the pane.
+
+        It does not raise for a failure.
+        """
         try:
             self.write(name, text)
         except OSError as error:
@@ -414,7 +429,8 @@ class Output:
 def environment(launch: dict[str, Any]) -> dict[str, str]:
     """Return the agent's environment: the wrapper's, without ``unset`` and with ``env`` added.
 
-    Both are fields of the launch file. A name in ``unset`` that ends in ``*`` is a prefix.
+    Both are fields of ``launch``, the content of ``launch.json``. A name in ``unset`` that ends in
+    ``*`` is a prefix.
     """
     unset = launch.get("unset") or []
     names = {name for name in unset if not name.endswith("*")}

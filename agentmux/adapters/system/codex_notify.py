@@ -21,7 +21,8 @@ not run again."""
 def run_own_notify(report: str, environ: Mapping[str, str]) -> None:
     """Start the user's program with ``report`` as its last argument, as codex does; never wait.
 
-    Nothing happens if the setting is missing or cannot be read, or if the program cannot be run.
+    Nothing happens if the setting is missing or cannot be read, if the program cannot be run, or if
+    ``environ`` has the variable `RUNS`.
 
     Args:
         report: The report from codex, as JSON.

@@ -28,7 +28,10 @@ _KEY: Final = "KillUserProcesses"
 
 
 def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
-    """Return the facts about the terminal at stdout, or at stderr if stdout is none."""
+    """Return the facts about the terminal at stdout, or at stderr if stdout is no terminal.
+
+    ``environ`` is the environment of this process.
+    """
     size = None
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

@@ -15,9 +15,11 @@ def pause(duration_s: float) -> None:
 
 
 def lock_within(file: int, wait_s: float, *, every_s: float) -> bool:
-    """Lock an open file; return False if another process kept it locked for ``wait_s`` seconds.
+    """Lock an open file within ``wait_s`` seconds; return whether it is locked now.
 
-    It tries every ``every_s`` seconds: ``flock`` itself waits either not at all or without a limit.
+    False means that another process kept it locked all that time. The lock ends when ``file``, a
+    descriptor, is closed. It tries every ``every_s`` seconds: ``flock`` itself waits either not at
+    all or without a limit.
 
     Raises:
         OSError: The file system has no locks.

@@ -7,9 +7,10 @@ from agentmux.adapters.tmux.client import NO_SERVER, SERVER_WENT, TmuxClient
 
 
 def announce(socket: str, text: str) -> int:
-    """Show ``text`` to every client of the server for some seconds; return how many received it.
+    """Show ``text`` to every client of a tmux server; return how many clients received it.
 
-    Returns 0 if no server runs at ``socket``.
+    The text stands in their status lines for some seconds. The result is 0 if no server runs at
+    the path ``socket``.
 
     Raises:
         AgentmuxError: tmux is missing, does not answer, or refuses.

@@ -94,7 +94,7 @@ class TmuxClient:
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """Raise the error of `unreadable` if the ``with`` block, which parses an answer, fails.
+        """Turn a ValueError of the ``with`` block, which parses an answer of tmux, into our error.
 
         Raises:
             ScreensUnreadableError: The block raised ValueError.
@@ -105,9 +105,9 @@ class TmuxClient:
             raise self.unreadable(error) from error
 
     def unreadable(self, why: object) -> ScreensUnreadableError:
-        """Return the error for an answer that cannot be parsed.
+        """Return the error for an answer of tmux that cannot be parsed; do not raise it.
 
-        ``why`` becomes part of its message.
+        ``why``, an error or a text, becomes the end of its message.
         """
         return ScreensUnreadableError(
             f"the answer of the tmux server at {self.socket} cannot be parsed: {why}",
@@ -118,7 +118,7 @@ class TmuxClient:
         )
 
     def expect(self, reply: TmuxReply) -> TmuxReply:
-        """Return ``reply`` if the call succeeded.
+        """Check that the call succeeded; return ``reply`` unchanged.
 
         Raises:
             TerminalUnreachableError: The server does not answer.
@@ -140,9 +140,9 @@ class TmuxClient:
 
 
 def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> TmuxReply:
-    """Run ``argv``, a tmux command line, and return the reply.
+    """Run ``argv``, a tmux command line that begins with ``tmux``, and return the reply.
 
-    It does not raise if tmux reports a failure.
+    It does not raise if tmux reports a failure. ``stdin`` is tmux's whole input; None for none.
 
     Raises:
         NotInstalledError: tmux is not installed.

@@ -258,7 +258,11 @@ def escape(word: str) -> str:
 
 
 def in_short(words: Iterable[str]) -> Iterator[str]:
-    """Yield the words of one call, with each command's name replaced by its short name."""
+    """Yield the words of one call, with each command's name replaced by its short name.
+
+    ``words`` have a ``;`` as a word of its own between two commands, as `join` returns them. Names
+    without an entry in `SHORT_NAMES` stay.
+    """
     is_name = True
     for word in words:
         yield SHORT_NAMES.get(word, word) if is_name else word
@@ -317,7 +321,13 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
 def run_if_exists(pane: str, *commands: str, otherwise: str = "") -> Command:
     """Return a command that runs ``commands`` if the pane exists, and otherwise ``otherwise``.
 
-    Without it, a command for a missing pane would fail, and tmux would drop the rest of the call.
+    If a plain command named a missing pane, it would fail, and tmux would drop the rest of the
+    call.
+
+    Args:
+        pane: The pane's id, such as ``%7``.
+        commands: tmux commands, each as one string.
+        otherwise: One such command; empty for none.
     """
     last = (text_of(otherwise),) if otherwise else ()
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
@@ -330,6 +340,8 @@ HOMES: Final = (
 
 def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterator[list[Command]]:
     """Yield, for each client that came from another session, the commands that switch it back.
+
+    Each item is the list of commands of one call.
 
     A client goes to the session that it showed before. If that is gone, it goes to the most
     recently attached other session, preferably one of the user's own. If there is no other session,
@@ -370,7 +382,7 @@ def message(client: str, text: str, *, draws: bool = False) -> Command:
 
 
 def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]:
-    """Yield, for each client, a call that shows it a text as `message` does.
+    """Yield, for each client, the words of a call that shows it a text as `message` does.
 
     Each client gets a call of its own, because a client that left meanwhile would make tmux drop
     the rest of the call.
@@ -392,7 +404,11 @@ def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]
 def parse_clients(reply: str) -> tuple[Client, ...]:
     """Parse lines in `CLIENT_FORMAT`; clients with the flag `UNSEEN` are left out.
 
-    A client that is older than the session must have shown another session before.
+    A client that is older than the session must have shown another session before, so it gets a
+    `Client.guest`.
+
+    Raises:
+        ValueError: A time in a line is no number.
     """
     rows = (line.split("\t", 5) for line in reply.splitlines() if line.count("\t") >= 5)
     return tuple(
@@ -407,7 +423,7 @@ def parse_clients(reply: str) -> tuple[Client, ...]:
 
 
 def parse_leave_keys(reply: str) -> LeaveKeys:
-    """Parse the output of `LEAVE_KEYS`."""
+    """Return the keys that the output of `LEAVE_KEYS` shows; empty texts for unbound ones."""
     first, *lines = reply.splitlines() or [""]
     prefix = next((key for key in first.split("\t") if key not in {"", "None"}), "")
     bound = [binding for line in lines if (binding := _binding(line, prefix))]
@@ -447,14 +463,18 @@ def _key_of(command: list[str], bound: list[tuple[str, list[str]]], usual: str) 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:
     """Yield commands that set the options our windows need, overriding the user's configuration.
 
-    ``options`` are further names and values to set.
+    ``target`` is the window or a pane in it; ``options`` are further names and values to set.
     """
     for name, value in (*_WINDOW_OPTIONS, *options):
         yield ("set-option", "-w", "-t", target, name, value)
 
 
 def is_ours(target: Target) -> str:
-    """Return a tmux format that is true only in the session ``target`` on its own server."""
+    """Return a tmux format that is true only in the session ``target`` on its own server.
+
+    In it, tmux compares the server's pid, the session's id and our uuid with those in ``target``;
+    it expands to ``1`` or ``0``.
+    """
     there = f"#{{pid}} #{{session_id}} #{{{UUID}}}"
     here = f"{target.server.pid} {target.session} {target.uuid}"
     return f"#{{==:{there},{re.sub('[#,}]', lambda match: f'#{match[0]}', here)}}}"
@@ -512,7 +532,10 @@ def kill_on(pid: int, session: str) -> Command:
 
 
 def mark_path(target: str, path: str) -> Command:
-    """Return a command that stores a session's directory ``path`` in an option of the session."""
+    """Return a command that stores a session's directory ``path`` in the option `PATH`.
+
+    ``target`` is the tmux session.
+    """
     return ("set-option", "-t", target, PATH, encode_path(path))
 
 
@@ -575,7 +598,10 @@ def _own_options(target: str) -> Iterator[Command]:
 
 
 def created_line(created: str) -> str:
-    """Return the line in `CREATED_FORMAT` from the output of `create`; empty if there is none."""
+    """Return the line in `CREATED_FORMAT` from ``created``, the output of the commands of `create`.
+
+    An empty text if there is none.
+    """
     return next((line for line in created.splitlines() if line.startswith("$")), "")
 
 
@@ -604,6 +630,7 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
 def show_status(target: str) -> Iterator[Command]:
     """Yield commands that make tmux show our session as one with a running orchestrator.
 
+    They remove the mark of a killed monitor, and set the status line and the panes' borders.
     ``target`` is the monitor's pane.
     """
     yield ("set-option", "-pu", "-t", target, _KILLED_MARK)
@@ -632,7 +659,8 @@ def _monitor_options(target: str) -> Iterator[Command]:
 def set_environment(session: str, change: Change) -> str:
     """Return lines for ``source-file`` that change the environment of the session's new panes.
 
-    Values are written as octal escapes.
+    Values are written as octal escapes. ``session`` is the session's id; ``change`` names the
+    variables to set and to unset.
     """
     values = (
         (name, "".join(f"\\{byte:03o}" for byte in os.fsencode(value)))
@@ -644,9 +672,9 @@ def set_environment(session: str, change: Change) -> str:
 
 
 def repair_hook(window: str) -> Command:
-    """Return a command that makes tmux restore the layout whenever the window's size changes.
+    """Return a command that sets a hook: tmux restores `layout` when the window's size changes.
 
-    The hook does nothing while a pane is zoomed.
+    The hook does nothing while a pane is zoomed. ``window`` is the id of the monitor's window.
     """
     lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
     body = " ; ".join(lines)
@@ -656,6 +684,8 @@ def repair_hook(window: str) -> Command:
 
 def open_pane(session: str, pane: NewPane) -> list[Command]:
     """Return the commands that create a pane in a window of its own, and mark it.
+
+    They print a line that `parse_opened` reads. ``session`` is the session's id.
 
     ``-d`` keeps the user's focus, so the new window is not the current one. Until the pane is
     marked, its window is named after the launch id, and the other commands use this unique name as
@@ -672,7 +702,10 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
 
 
 def mark_pane(target: str, pane: NewPane) -> list[Command]:
-    """Return the commands that set the options by which we identify a pane, and name its window."""
+    """Return the commands that set the options by which we identify a pane, and name its window.
+
+    ``target`` is the pane, or its window while it has no other pane; ``pane`` says what to set.
+    """
     options = (
         *_PANE_OPTIONS,
         # tmux's "Pane is dead" would push a row off the last screen, and may omit the status.
@@ -689,7 +722,7 @@ def mark_pane(target: str, pane: NewPane) -> list[Command]:
 
 
 def park(pane: Pane) -> list[Command]:
-    """Return the commands that move a pane to a window of its own, where it has the full size."""
+    """Return the commands that park a pane: move it to a window of its own, with the full size."""
     return [
         ("break-pane", "-d", "-n", literal(pane.seat), "-s", pane.id),
         *window_options(pane.id),
@@ -697,9 +730,9 @@ def park(pane: Pane) -> list[Command]:
 
 
 def vacate(pane: str) -> Command:
-    """Return a command that ends the program in a pane, if the pane exists, but keeps the pane.
+    """Return a command that vacates a pane: ends the program in it, but keeps the pane.
 
-    `is_vacant` is then true for the pane.
+    `is_vacant` is then true for the pane. It does nothing if the pane does not exist.
     """
     return run_if_exists(
         pane,
@@ -713,8 +746,9 @@ def vacate(pane: str) -> Command:
 def focus_monitor(session: str, pane: str, monitor: Pane) -> list[Command]:
     """Return commands that move the focus to the monitor for every client that types into ``pane``.
 
-    Otherwise the pane that takes its place, perhaps another agent's, would get what is typed next.
-    Clients that have another pane in focus are not affected. If ``pane`` was zoomed, the zoom ends.
+    Run them before ``pane`` is moved or killed: otherwise the pane that takes its place, perhaps
+    another agent's, would get what is typed next. Clients that have another pane in focus are not
+    affected. If ``pane`` was zoomed, the zoom ends.
     """
     beside = f"#{{==:#{{window_id}},{monitor.window}}}"
     has_focus = f"#{{&&:#{{pane_active}},#{{||:#{{window_active}},{beside}}}}}"
@@ -734,7 +768,7 @@ def is_vacant(pane: Pane) -> bool:
 def swap_in(pane: str, before: Pane) -> list[Command]:
     """Return the commands that put a pane in the place of the pane ``before``.
 
-    ``before`` moves to the window of ``pane``, or is killed if it is vacant.
+    ``before`` moves to the window of ``pane``, or is killed if it is vacant (see `is_vacant`).
     """
     swap = ("swap-pane", "-d", "-s", pane, "-t", before.id)
     if is_vacant(before):
@@ -745,7 +779,7 @@ def swap_in(pane: str, before: Pane) -> list[Command]:
 def show(pane: str, *, monitor: str, below: str) -> list[Command]:
     """Return the commands that move a pane into the monitor's window, below the pane ``below``.
 
-    If ``below`` is the monitor, the pane goes to its right.
+    If ``below`` is the monitor, the pane goes to its right. All three are ids of panes.
     """
     direction = "-h" if below == monitor else "-v"
     return [("join-pane", "-d", direction, "-s", pane, "-t", below), *layout(monitor)]
@@ -768,6 +802,11 @@ def set_options(
     """Yield commands that set options of a session and of its panes; missing panes are skipped.
 
     In session options, ``#[`` becomes ``# [``, because the status line would take it for a style.
+
+    Args:
+        session: The session's id.
+        options: Maps names of session options to their values.
+        panes: Maps the id of a pane to names and values of its options.
     """
     for name, value in options.items():
         yield ("set-option", "-t", session, name, printable(value).replace("#[", "# ["))

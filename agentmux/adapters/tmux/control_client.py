@@ -68,9 +68,10 @@ class ControlPipe:
         return self._process.poll() is None
 
     def ask(self, words: Sequence[str], *, timeout_s: float) -> TmuxReply | None:
-        """Return the reply to one call; None if the client cannot carry it out, or has ended.
+        """Make one call; return its reply, or None if the client cannot make it or has ended.
 
-        If the call is not answered in time, the client is ended and None is returned.
+        If the call is not answered in time, the client is ended and None is returned: the server
+        may have carried it out. If a command of the call fails, ``returncode`` of the reply is 1.
 
         Args:
             words: The words that the tmux program would get: escaped, with ``;`` between commands.
@@ -160,6 +161,8 @@ class ControlPipe:
 def command_line(words: Iterable[str]) -> str | None:
     """Return the words of a call as one line for a control client; None if a line cannot hold them.
 
+    A line holds no word with a newline or NUL.
+
     In the words, ``;`` separates two commands, and a word that ends in a semicolon has a backslash
     before it (`commands.escape`). In the line, quotes keep each word as it is.
     """
@@ -222,7 +225,10 @@ class ControlClients:
         return ControlClient(socket=socket, pipe=pipe)
 
     def running(self, socket: str) -> ControlClient | None:
-        """Return the running control client for the server at ``socket``, or None."""
+        """Return the control client for the server at ``socket``; None if none is running.
+
+        It starts none.
+        """
         with self._lock:
             pipe = self._pipes.get(socket)
         if pipe is None or not pipe.is_open:

@@ -27,6 +27,8 @@ _NAMED_KEYS: Final = frozenset({"Enter", "Escape", "Space", "Tab", "BSpace", "Up
 def tmux_facts(socket: str) -> TmuxFacts:
     """Return the facts about tmux and the server at ``socket``; starts no server.
 
+    If none runs there, the facts have pid 0, and no options, hooks and keys.
+
     Raises:
         MissingError: tmux is not installed, or too old.
         TerminalUnreachableError: The server does not answer in time.

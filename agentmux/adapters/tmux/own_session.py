@@ -124,6 +124,13 @@ class OwnTmux:
         the user has zoomed the window, or if there is no monitor, this does nothing. A user who is
         typing into a pane that is moved beside the monitor follows it there; one whose pane is
         parked is shown the monitor.
+
+        Args:
+            visible: The ids of panes. Panes that are gone, or were not opened by us, are ignored.
+
+        Returns:
+            The monitor's size, if all was moved; ``later`` is true if a zoom was in the way. With
+            neither, there is no monitor or no room for a pane, or panes ended meanwhile.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -205,9 +212,9 @@ class OwnTmux:
         return screens
 
     def type_text(self, pane: str, text: str) -> None:
-        """Send the characters of ``text`` to the pane.
+        """Send the characters of ``text`` to the pane; tmux interprets none of them as a key name.
 
-        Tmux interprets none of them as a key name.
+        Enter is not pressed. ``pane`` is the pane's id.
         """
         self._must(
             tmux_commands.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)])
@@ -259,9 +266,10 @@ class OwnTmux:
         self._must(("source-file", "-"), stdin=lines)
 
     def keep_layout(self, window: str) -> None:
-        """Make tmux restore the monitor's width whenever the size of ``window`` changes.
+        """Make tmux restore the monitor's width whenever the size of the window changes.
 
-        This is optional: tmux before 3.3 refuses it, and the refusal is ignored.
+        This is optional: tmux before 3.3 refuses it, and the refusal is ignored. ``window`` is the
+        id of the monitor's window.
         """
         self._run(tmux_commands.join([tmux_commands.repair_hook(window)]))
 

@@ -49,7 +49,9 @@ _CREATE_WAIT_S: Final = 30.0
 
 
 def version(*, timeout_s: float = 5.0) -> str:
-    """Return the output of ``tmux -V``, such as ``tmux 3.3a``.
+    """Check that tmux is new enough; return the output of ``tmux -V``, such as ``tmux 3.3a``.
+
+    A version that cannot be read is accepted.
 
     Raises:
         NotInstalledError: tmux is not installed, or is older than `MINIMUM_VERSION`.
@@ -154,6 +156,10 @@ class TmuxTerminal:
             cwd: The directory in which ``argv`` runs.
             size: Columns and rows.
             argv: The monitor's command line; at least two words, so that tmux starts no shell.
+
+        Returns:
+            The session, its server and the id of the monitor's pane. Its ``warnings`` are
+            sentences for the user, such as one about mistakes in their ``tmux.conf``.
 
         Raises:
             BlockedError: The name is taken (reason `NAME_TAKEN`).

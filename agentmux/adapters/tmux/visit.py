@@ -77,7 +77,7 @@ class Visit:
                 pass
 
     def is_showing_session(self) -> bool:
-        """Return whether the client currently shows the session."""
+        """Return whether the client currently shows the session; False if either is gone."""
         shown = self._server.cmd("list-clients", "-F", "#{client_name} #{session_id}").stdout
         return f"{self._client} {self._target.session}" in shown
 

@@ -53,8 +53,11 @@ class HeldWork:
 def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
     """Return the work of the worktree ``spec`` that is stored in its git directory ``git_dir``.
 
-    A staged file counts if its content is neither in HEAD nor in the last checkpoint, nor in the
-    commits on which these were based.
+    A staged file counts if its content is neither in HEAD nor in the session's last work-tree
+    checkpoint, nor in the commits on which these were based.
+
+    Raises:
+        GitError: Git cannot read the index or the refs there.
     """
     saved = spec.checkpoint
     known = ("HEAD", spec.commit, *((saved.head, saved.commit) if saved is not None else ()))
@@ -73,7 +76,7 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
 def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
     """Return the commits that a worktree's private refs point to, for example during a bisection.
 
-    ``place`` is the top of the worktree, or its git directory.
+    They are ids of commits. ``place`` is the top of the worktree, or its git directory.
 
     Raises:
         GitError: Git cannot list the refs.
@@ -122,10 +125,11 @@ def _list_staged(
 def saved_files(
     git: GitProgram, spec: WorktreeSpec, others: Sequence[str | None]
 ) -> tuple[str, ...]:
-    """Return the files whose content only the last checkpoint has, not its HEAD or ``others``.
+    """Return the files whose content only the session's last work-tree checkpoint has, sorted.
 
-    Missing commits in ``others`` are ignored. Empty if there is no checkpoint, or if its objects
-    are gone.
+    That content is neither in the HEAD of the checkpoint nor in ``others``, which are commits. None
+    in ``others`` and missing commits are ignored. Empty if there is no checkpoint, or if its
+    objects are gone.
     """
     saved = spec.checkpoint
     if saved is None or saved.head is None:
@@ -159,10 +163,11 @@ def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
 
 
 def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
-    """Keep the git directory for a folder that may be elsewhere, and free its path and branch.
+    """Set a worktree's git directory aside: free its path and branch for a new worktree.
 
-    The folder, wherever it is, remains a work tree. If its HEAD is on the session's branch, it is
-    detached, because git allows a branch in one worktree only. It is safe to repeat.
+    The directory ``git_dir`` itself is kept, because the worktree's folder may be elsewhere: it
+    remains a work tree there. If its HEAD is on the session's branch, it is detached, because git
+    allows a branch in one worktree only. It is safe to repeat.
 
     Raises:
         GitRefusedError: A hook refuses.
@@ -192,15 +197,19 @@ def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
 
 
 def release(git_dir: Path) -> None:
-    """Turn a worktree that was set aside and was found again into an ordinary one of the user."""
+    """Make a worktree that was set aside an ordinary one of the user, because it was found again.
+
+    Its lock and its marker are removed from the git directory ``git_dir``.
+    """
     for name in ("locked", MARKER):
         (git_dir / name).unlink(missing_ok=True)
 
 
 def last_head(git_dir: Path, spec: WorktreeSpec) -> str | None:
-    """Return the last commit of the session's branch, from the reflog of the worktree's HEAD.
+    """Return the id of the session's last commit, from the reflog of the worktree's HEAD.
 
-    None if the worktree is not on that branch, or has no reflog. The branch itself may be gone.
+    None if the worktree is not on the session's branch, or has no reflog. The branch itself may be
+    gone.
     """
     try:
         if (git_dir / "HEAD").read_text().strip() != f"ref: refs/heads/{spec.branch}":

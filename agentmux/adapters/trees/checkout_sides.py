@@ -82,10 +82,13 @@ class CheckoutSides:
         return self._on_disk(asked)
 
     def in_way(self) -> tuple[str, ...]:
-        """Return the paths whose content, on disk or in the index, is in neither commit.
+        """Return the paths at which a fast-forward would overwrite something of the user, sorted.
 
-        Such content is the user's. The paths are sorted. If a file of the user is where the new
-        commit has a folder, the file's path is returned.
+        Their content, on disk or in the index, is in neither commit. If a file of the user is where
+        the new commit has a folder, the file's path is returned. Empty if nothing is in the way.
+
+        Raises:
+            GitError: Git cannot compare the files.
         """
         return tuple(sorted({self._in_place_of(path) for path in self._wrong()}))
 
@@ -140,7 +143,8 @@ class CheckoutSides:
     def update_index(self) -> None:
         """Update the index for files that already have the new commit's content.
 
-        Without this, git would take them for the user's changes and refuse to continue.
+        Call this before git continues a fast-forward that was killed: it would otherwise take such
+        files for the user's changes, and refuse.
 
         Raises:
             GitRefusedError: Git cannot update the index.
@@ -234,7 +238,11 @@ class CheckoutSides:
 
 
 def undo_and_report(sides: CheckoutSides) -> str:
-    """Undo a refused checkout; return what could not be undone, to append to an error message."""
+    """Undo a refused checkout with `CheckoutSides.undo`; return what stays, for an error message.
+
+    The result is a clause that begins with ``; ``, to append to the message; empty if all was
+    undone.
+    """
     left = sides.undo()
     return f"; what it wrote stays there, uncommitted: {abbreviate_names(left)}" if left else ""
 

@@ -68,7 +68,7 @@ class _Found:
 
 
 class GitCheckpoints:
-    """The checkpoints of one session.
+    """The work-tree checkpoints of one session.
 
     Implements `agentmux.ports.git.checkpoints.TreeCheckpoints`.
     """
@@ -225,7 +225,14 @@ class GitCheckpoints:
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the paths whose files in the work tree differ from the checkpoint ``commit``."""
+        """Return the paths whose files in the work tree differ from the checkpoint ``commit``.
+
+        Left out are files that ``commit`` lacks and ignores, and files that a checkpoint cannot
+        save, such as very large ones.
+
+        Raises:
+            GitError: The session is outside a git repository, or git refuses.
+        """
         with self._saved_for_now(replaced_by=commit) as (saved, extra):
             changed = self._to_write(extra, saved.commit, commit)
         return tuple(
@@ -260,12 +267,14 @@ class GitCheckpoints:
     ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory for the ``with`` block; keep nothing.
 
-        Yields:
-            The saved tree, and the variables with which git reads it and writes new objects there.
-
         Args:
             leave_out: Paths that are saved with their content in the index, not on disk.
-            replaced_by: A checkpoint that would be written next; see `take`.
+            replaced_by: The commit of a checkpoint that would be written to the work tree next:
+                files that it would replace are saved even if git ignores them. None for none.
+
+        Yields:
+            The saved tree, and the environment variables with which git reads it and writes new
+            objects there.
 
         Raises:
             GitError: The session is outside a git repository, or git refuses.

@@ -28,7 +28,9 @@ class FileChange:
     """One file that differs between two commits.
 
     Attributes:
-        mode: Its mode in the second commit, as git writes it; `_NONE` if it does not exist there.
+        path: Its path, relative to the top of the work tree.
+        mode: Its mode in the second commit, as git writes it (``100644``); ``000000`` if it does
+            not exist there.
         blob: The id of its content in the second commit.
     """
 
@@ -40,11 +42,13 @@ class FileChange:
 def changes(
     git: GitProgram, extra: Mapping[str, str], since: str, until: str
 ) -> tuple[FileChange, ...]:
-    """Return the files that differ, without submodules and files in ``.agentmux``.
+    """Return the files that differ between two commits.
+
+    Submodules and files in ``.agentmux`` are left out. A rename yields both paths.
 
     Args:
         git: Runs git in the repository.
-        extra: The variables with which git finds both commits.
+        extra: The environment variables with which git finds both commits; see `session_objects`.
         since: The first commit or tree.
         until: The second one, whose files the result describes.
 
@@ -76,11 +80,12 @@ def write(
 ) -> tuple[str, ...]:
     """Give the files in the work tree the content in ``changed``; return those that failed.
 
-    It writes as much as it can; deleted files are deleted.
+    It writes as much as it can; deleted files are deleted. The result has the paths that git could
+    not write, and those that ``leave`` is in the way of; not those in ``leave`` itself.
 
     Args:
         git: Runs git in the work tree.
-        extra: The variables with which git finds the contents.
+        extra: The environment variables with which git finds the contents.
         changed: The files, for example from `changes`.
         scratch: A directory for a temporary index.
         leave: Files, and directories that end in ``/``, to leave unchanged.
@@ -102,9 +107,10 @@ def write(
 
 
 def is_left_unchanged(path: str, leave: Collection[str]) -> bool:
-    """Whether `write` leaves the file ``path`` unchanged.
+    """Return whether `write` would leave the file ``path`` unchanged because of ``leave``.
 
-    That is the case if it is in ``leave``, or if something in ``leave`` is in its way.
+    That is so if it is in ``leave`` (files, and directories that end in ``/``), or if something in
+    ``leave`` is in its way.
     """
     if _covers(leave, path):
         return True
@@ -141,7 +147,7 @@ def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
 def repositories_around(top: Path, changed: Iterable[FileChange]) -> set[str]:
     """Return the repositories nested below ``top`` into which `write` would write.
 
-    Each ends in ``/``.
+    Each is a path relative to ``top`` that ends in ``/``.
     """
     return {
         f"{above.relative_to(top)}/"
@@ -177,14 +183,14 @@ def without_ignored(
     until: str,
     scratch: Path,
 ) -> tuple[FileChange, ...]:
-    """Return ``changed`` without the deletions of files that ``until`` ignores.
+    """Return ``changed`` without the deletions of files that git ignores by the rules in ``until``.
 
     ``until`` says nothing about such files, so its lack of them is no deletion. Files in the index
     are not ignored, and a file that another one of ``changed`` replaces by a folder cannot stay.
 
     Args:
         git: Runs git in the work tree.
-        extra: The variables with which git finds ``until``.
+        extra: The environment variables with which git finds ``until``.
         changed: The files, for example from `changes`.
         until: A commit or tree; its ``.gitignore`` files count, in addition to the user's other
             rules.

@@ -50,9 +50,9 @@ class RestoredTree:
 
 
 def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableError | None:
-    """Return the error that prevents restoring the spec's checkpoint; None if nothing prevents it.
+    """Check whether the checkpoint of ``spec`` can be restored; return the error, or None.
 
-    None also if the spec has no checkpoint.
+    None also if ``spec`` has no checkpoint. Nothing is written to the worktree or the repository.
     """
     try:
         with restored_tree(git, spec):
@@ -63,7 +63,7 @@ def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableE
 
 @contextmanager
 def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[RestoredTree | None]:
-    """Yield the files of the spec's checkpoint, applied to the present tip of its branch.
+    """Yield the files of the checkpoint of ``spec``, applied to the present tip of its branch.
 
     Yields None if ``spec`` is None or has no checkpoint. The files exist during the ``with`` block.
 

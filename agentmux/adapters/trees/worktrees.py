@@ -176,7 +176,11 @@ class LinkedWorktrees:
         return marker is not None and marker.session == spec.session and marker.home == spec.home
 
     def is_there(self, spec: WorktreeSpec) -> bool:
-        """Return whether the worktree exists, even if a move has broken its link or its marker."""
+        """Return whether the session's worktree exists at the path in ``spec``.
+
+        That is so even if a move of the repository or of the session's directory has broken the
+        link between worktree and repository, or made the marker out of date.
+        """
         return self.is_made(spec) or self._is_marked(spec) or self._find_unlinked(spec) is not None
 
     def place(self, spec: WorktreeSpec) -> Path:

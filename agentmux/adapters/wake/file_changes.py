@@ -109,7 +109,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
 
 async def wait_until_gone(path: Path) -> None:
-    """Wait until nothing exists at ``path``."""
+    """Wait until nothing exists at ``path``, without a time limit."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _watch_until_gone(path)

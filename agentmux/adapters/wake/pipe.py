@@ -78,9 +78,10 @@ class WakeFifo:
         return self._fd
 
     def drain(self) -> set[bytes]:
-        """Read everything from the pipe.
+        """Empty the pipe; return its complete lines with their newlines, without repetitions.
 
-        Return its complete lines with their newlines. Never blocks.
+        They are usually `WAKE` and `STOP`, but anybody may write to the pipe. Never blocks; the set
+        is empty if there is nothing.
         """
         data = self._rest
         with suppress(BlockingIOError):

@@ -111,7 +111,10 @@ class _PlainValues:
 
 
 def plain_scalar(event: yaml.ScalarEvent) -> str | int | None:
-    """Return the value of a scalar: an unquoted word may be null, a boolean or a number."""
+    """Return the value of a scalar by the rules of `load_yaml`.
+
+    A quoted scalar, or one with a tag, is text. An unquoted one may be None, a bool or an int.
+    """
     text = event.value
     if event.style not in {None, ""} or event.tag is not None:
         return text

@@ -37,7 +37,10 @@ class _TooLongError(Exception):
 
 
 def schema_problem(text: str) -> str:
-    """Return the reason why a JSON Schema cannot be used; empty if it can."""
+    """Check the text of a JSON Schema; return why it cannot be used, or an empty text if it can.
+
+    It does not raise.
+    """
     try:
         schema = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
@@ -55,7 +58,8 @@ def schema_problem(text: str) -> str:
 def violations(text: str, document: object) -> tuple[str, ...]:
     """Return a sentence for each schema rule that the document breaks, with its place there.
 
-    If the schema cannot be applied, the only sentence says why.
+    Empty if the document keeps all rules. Of more than 50, only the first 50 are returned, and a
+    sentence that there are more. If the schema cannot be applied, the only sentence says why.
 
     Args:
         text: A schema without a `schema_problem`.

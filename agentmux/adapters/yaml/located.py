@@ -17,8 +17,8 @@ _LIMITS: Final = Limits(depth=12, nodes=20_000, problems=PROBLEMS_MAX)
 def load_located(data: bytes) -> tuple[Located | None, tuple[Problem, ...]]:
     """Parse one YAML document strictly; return its value, and all problems.
 
-    The value is None if there are problems or the file is empty. The rules are those of
-    `documents.load_yaml`.
+    It does not raise for a mistake. The value is None if there are problems or the file is empty.
+    The rules are those of `documents.load_yaml`, but with at most 12 levels and without tags.
     """
     try:
         text = data.decode("utf-8-sig")

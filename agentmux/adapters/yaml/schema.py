@@ -77,14 +77,23 @@ class Described(Generic[Value]):
     describe: Callable[[], JsonSchema]
 
     def __call__(self, node: Node, path: str) -> Value:
-        """Check the node and return its plain value."""
+        """Check the node and return its plain value, as ``reader`` does.
+
+        ``path`` is the node's dotted key, for messages.
+
+        Raises:
+            ConfigError: The reader does not accept the value.
+        """
         return self.reader(node, path)
 
 
 def describe_as(
     describe: Callable[[], JsonSchema],
 ) -> Callable[[Callable[[Node, str], Value]], Described[Value]]:
-    """Return a decorator that makes a reader `Described`; ``describe`` returns the JSON Schema."""
+    """Return a decorator that makes a reader `Described`.
+
+    ``describe`` takes nothing, and returns the JSON Schema of the values that the reader accepts.
+    """
 
     def with_description(reader: Callable[[Node, str], Value]) -> Described[Value]:
         return Described(reader, describe)
@@ -127,7 +136,10 @@ _NESTED: Final = (Each, Renamed, Mapping)
 
 
 def fail(at: str, what: str, *hints: str) -> NoReturn:
-    """Raise a `ConfigError` whose message is ``what``, at the place ``at`` (``file:line``)."""
+    """Raise a `ConfigError` whose message is ``what``, at the place ``at`` (``file:line``).
+
+    ``hints`` are sentences that say what the user can do.
+    """
     raise ConfigError(f"{at}: {what}", hints=hints)
 
 
@@ -188,7 +200,8 @@ def read(node: Node, schema: Schema, path: str = "") -> object:
 def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted key and the place (``file:line``) of every value that ``node`` sets.
 
-    ``node`` must have passed `read`. Keys have the spelling of the schema.
+    ``node`` must have passed `read` with this schema. Keys have the spelling of the schema.
+    ``path`` is the dotted key of ``node``; empty for the whole file.
     """
     if not isinstance(schema, _NESTED):
         yield path, node.at
@@ -201,7 +214,10 @@ def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, st
 
 
 def keys(schema: Schema, path: str = "") -> Iterator[str]:
-    """Yield the dotted keys of all values in the schema; ``*`` stands for any key of an `Each`."""
+    """Yield the dotted keys of all values in the schema; ``*`` stands for any key of an `Each`.
+
+    ``path`` is the dotted key of the schema itself; empty for the whole file.
+    """
     if not isinstance(schema, _NESTED):
         yield path
     elif isinstance(schema, Each):
@@ -269,7 +285,10 @@ def _kind(node: Node) -> str:
 
 
 def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
-    """Raise a `ConfigError` that says: the value at ``path`` must be ``wanted``, not ``node``."""
+    """Raise a `ConfigError` that says: the value at ``path`` must be ``wanted``, not ``node``.
+
+    ``path`` is the dotted key of ``node``; ``wanted`` describes the accepted values in words.
+    """
     description = _kind(node)
     if isinstance(node.value, str) and not _is_null(node):
         description = f"`{node.value[:40]}`"
@@ -279,7 +298,8 @@ def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
     """Return a reader that accepts text which the regular expression ``pattern`` matches whole.
 
-    Error messages call the expected value ``wanted``.
+    It returns the text. Numbers and booleans must be in quotes. Error messages call the expected
+    value ``wanted``.
     """
     whole = re.compile(pattern)
 
@@ -297,7 +317,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """Return a reader that accepts only these words."""
+    """Return a reader that accepts only these words, and returns the word as plain text."""
 
     @describe_as(lambda: {"type": "string", "enum": [str(value) for value in values]})
     def reader(node: Node, path: str) -> object:
@@ -336,12 +356,17 @@ def _requiring(schema: Schema, *keys: str) -> JsonSchema:
 
 @describe_as(lambda: {"type": "string"})
 def prose(node: Node, path: str) -> object:
-    """Check that the node is text, of any number of lines, and return it."""
+    """Check that the node is text, of any number of lines; return it as it is written.
+
+    Null, numbers and booleans count as the text that stands in the file.
+    """
     return node.value if isinstance(node.value, str) else wrong(node, path, "text")
 
 
 def require_places(node: Node, places: tuple[str, ...]) -> None:
-    """Check that a text contains only these placeholders (names in braces).
+    """Check that the text of ``node`` contains only these placeholders: names in braces.
+
+    ``places`` are the names without the braces. Other braces are allowed.
 
     Raises:
         ConfigError: It contains another one.
@@ -363,7 +388,10 @@ def flag(node: Node, path: str) -> object:
 
 
 def whole(least: int, most: int) -> Reader:
-    """Return a reader that accepts an integer from ``least`` to ``most``."""
+    """Return a reader that accepts a whole number from ``least`` to ``most``, and returns an int.
+
+    It accepts no sign, and at most nine digits.
+    """
 
     @describe_as(lambda: {"type": "integer", "minimum": least, "maximum": most})
     def reader(node: Node, path: str) -> object:
@@ -378,10 +406,10 @@ def whole(least: int, most: int) -> Reader:
 
 
 def duration(least_s: float = 0.0) -> Reader:
-    """Return a reader of a duration such as ``500ms`` or ``2h``, which becomes a number of seconds.
+    """Return a reader of a duration such as ``500ms`` or ``2h``; it returns a number of seconds.
 
-    ``least_s`` is the shortest accepted duration. A duration of more than 100 years is cut to 100
-    years, because timers and dates cannot represent more.
+    ``least_s`` is the shortest accepted duration, in seconds. One of more than 100 years is cut to
+    100 years, because timers and dates cannot represent more.
     """
 
     @describe_as(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
@@ -431,7 +459,10 @@ def pattern(node: Node, path: str) -> object:
 
 
 def pair(first: Reader, second: Reader) -> Reader:
-    """Return a reader that accepts a list of two values, checked by ``first`` and ``second``."""
+    """Return a reader that accepts a list of two values, checked by ``first`` and ``second``.
+
+    It returns a tuple of what these two readers return.
+    """
 
     def describe() -> JsonSchema:
         items = [described_schema(first), described_schema(second)]
@@ -449,7 +480,12 @@ def pair(first: Reader, second: Reader) -> Reader:
 def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], ...]]:
     """Return a reader that accepts a list of records, each of which has the key ``unique``.
 
-    No two records may have the same value of that key.
+    No two records may have the same value of that key. The reader returns a tuple of dicts, which
+    have the keys that are in the file.
+
+    Args:
+        schema: The schema of each record.
+        unique: A key of the record.
     """
 
     @describe_as(lambda: {"type": "array", "items": _requiring(schema, unique)})

@@ -78,8 +78,14 @@ def walk(
 ) -> tuple[Built | None, tuple[YamlProblem, ...]]:
     """Build the value of the single document in ``text``; return it and all problems.
 
-    The value is None if there are problems or the text has no document. ``first_line`` is the line
-    of the file at which ``text`` begins.
+    It does not raise for a mistake in the text. The value is None if there are problems or the text
+    has no document.
+
+    Args:
+        text: The YAML text.
+        builder: Builds the value of each node, the innermost first.
+        limits: What the text may use, and after how many problems the walk ends.
+        first_line: The line of the file at which ``text`` begins.
     """
     return _Walk(builder, limits, first_line).document(text)
 

@@ -67,7 +67,10 @@ class Tail:
 
 
 def parse_line(raw: bytes) -> dict[str, Any] | None:
-    """Decode a line (without its newline); None if it is too long or not a strict JSON object."""
+    """Return the fields of a line (without its newline).
+
+    None if it is too long or not a strict JSON object.
+    """
     if len(raw) >= LINE_MAX:
         return None
     try:
@@ -107,6 +110,10 @@ class FileJournal:
         A line that is read here may not be on the disk yet, and a power loss may undo it: apply
         only lines that were read under the lock, in `exclusive`.
 
+        Args:
+            offset: A byte offset from the start of the file: 0, or the ``end`` of a line that was
+                read before.
+
         Raises:
             DataError: The journal is shorter than ``offset``, has no line end there, or cannot be
                 read.
@@ -125,7 +132,10 @@ class FileJournal:
     def first(self) -> JournalLine | None:
         """Return the first line, which identifies the journal.
 
-        The result is None if there is no complete line.
+        The result is None if the journal is missing, or has no complete line.
+
+        Raises:
+            DataError: The journal cannot be read.
         """
         try:
             fd = self._open(os.O_RDONLY)

@@ -26,7 +26,7 @@ class LogFile:
     def last(self, count: int) -> list[str]:
         """Return the last ``count`` complete lines; `more` continues after them.
 
-        The result is empty if there is no file.
+        The lines have no newline. There are fewer if the log has fewer; none if there is no file.
 
         Raises:
             DataError: The system does not let us read the file.
@@ -44,7 +44,8 @@ class LogFile:
     def more(self) -> list[str]:
         """Return the complete lines added since the last call of `last` or `more`.
 
-        If the file has become shorter, it was truncated: all of its lines are returned.
+        Empty if there are none, or no file. If the file has become shorter, it was truncated: all
+        of its lines are returned.
 
         Raises:
             DataError: The system does not let us read the file.

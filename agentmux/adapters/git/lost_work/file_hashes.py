@@ -11,8 +11,11 @@ def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
     """Return the git object id of each file, by its path, with git's filters for that path applied.
 
     Args:
-        git: Runs at the top of the work tree.
-        paths: Regular files that can be read.
+        git: Runs git at the top of the work tree.
+        paths: Regular files that can be read, relative to that top.
+
+    Raises:
+        GitError: Git cannot read one of the files.
     """
     # The list on stdin has one path per line, and git unquotes a line that begins with a quote. So
     # these paths need a command each.

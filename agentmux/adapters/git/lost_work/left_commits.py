@@ -23,11 +23,11 @@ def left_commits(
 ) -> tuple[LeftCommits, ...]:
     """Return the commits made in this work tree that are not in HEAD's history: one entry per tip.
 
-    A tip is left out if HEAD has its changes under other hashes (as after a cherry-pick), or if the
-    files of the work tree already contain them.
+    A tip is a commit on which a line of work ended. It is left out if HEAD has its changes under
+    other hashes (as after a cherry-pick), or if the files of the work tree already contain them.
 
     Args:
-        git: Runs in the work tree.
+        git: Runs git in the work tree.
         since: The commit on which the work began.
         known: Branches and commits whose history counts as HEAD's.
         also: Commits that HEAD was at here, according to a record other than the reflog; some may

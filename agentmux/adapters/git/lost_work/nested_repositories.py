@@ -20,11 +20,11 @@ _GIT: Final = ".git"
 
 
 def repositories_with_work(git: GitProgram, tree: WorkTree) -> tuple[str, ...]:
-    """Return the nested repositories that have changes, stashes, or unpublished commits.
+    """Return the repositories nested in ``tree`` with changes, stashes, or unpublished commits.
 
-    A commit is unpublished if none of the repository's remotes has it. Each path is relative to the
-    top of ``tree`` and ends in ``/``. Submodules of ``tree`` itself are left out: see
-    `agentmux.adapters.git.lost_work.submodules`.
+    A commit is unpublished if none of the repository's remotes has it. A repository that git cannot
+    read is returned, too. Each path is relative to the top of ``tree`` and ends in ``/``.
+    Submodules of ``tree`` itself are left out: see `agentmux.adapters.git.lost_work.submodules`.
     """
     return tuple(
         f"{folder.relative_to(tree.top)}/"

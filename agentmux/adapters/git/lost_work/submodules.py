@@ -31,7 +31,10 @@ def correct_listed_top(git: GitProgram, listed: Path) -> Path:
 
 
 def superproject(git: GitProgram) -> Path | None:
-    """Return the top directory of the superproject, whose submodule this repository is, or None."""
+    """Return the top of the superproject: the work tree that has this repository as a submodule.
+
+    None if this repository is no submodule.
+    """
     words = ("rev-parse", "--show-superproject-working-tree")
     top = _line(git.must_read("find the superproject", *words).out)
     return Path(top) if top else None

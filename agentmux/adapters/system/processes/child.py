@@ -55,7 +55,7 @@ class Keep:
 
 
 def whole(most: int = ANSWER_MAX) -> Keep:
-    """Keep all of the output.
+    """Return a `Keep` for all of the output.
 
     A program that writes more than ``most`` bytes is ended with an error.
     """
@@ -63,12 +63,12 @@ def whole(most: int = ANSWER_MAX) -> Keep:
 
 
 def start(most: int) -> Keep:
-    """Keep the first ``most`` bytes of the output."""
+    """Return a `Keep` for the first ``most`` bytes of the output; the rest is dropped."""
     return Keep("start", most)
 
 
 def end(most: int = LAST_WORDS) -> Keep:
-    """Keep the last ``most`` bytes of the output."""
+    """Return a `Keep` for the last ``most`` bytes of the output; the rest is dropped."""
     return Keep("end", most)
 
 
@@ -101,7 +101,7 @@ class ChildEnd:
     Attributes:
         status: The exit status; -N if signal N ended it.
         out: What was kept of its standard output.
-        err: What was kept of its standard error.
+        err: What was kept of its standard error; empty if that was merged into ``out``.
     """
 
     status: int
@@ -136,7 +136,9 @@ class Child:
     leaves_none: bool = False
 
     def run(self) -> ChildEnd:
-        """Run the program to its end; an exit status other than 0 does not raise.
+        """Run the program to its end; return its exit status and output.
+
+        An exit status other than 0 does not raise.
 
         Raises:
             OSError: It cannot be started.
@@ -325,6 +327,10 @@ def pipes_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 
 def describe_command(argv: Sequence[str | bytes]) -> str:
-    """Return the program's name and its subcommand, for messages; it contains no values."""
+    """Return the program's name and its subcommand, such as ``git commit``, for messages.
+
+    Only the first two words of the command line are used, and the second one only if it begins with
+    a letter: so the result contains no values of options.
+    """
     program, *words = (os.fsdecode(word) for word in argv[:2])
     return " ".join((Path(program).name, *(each for each in words if each[:1].isalpha())))

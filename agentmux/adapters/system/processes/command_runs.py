@@ -77,9 +77,10 @@ class CommandRuns:
     config: Path | None = None
 
     def argv(self, project: Path | None, words: Words) -> Words:
-        """Return the command line of a command.
+        """Return the command line of a command; nothing is run.
 
-        ``project`` is None for a command without a project.
+        ``project`` is None for a command without a project; ``words`` are the arguments after
+        ``agentmux``.
         """
         place = ("--project", str(project)) if project is not None else ()
         config = ("--config", str(self.config)) if self.config is not None else ()
@@ -89,6 +90,8 @@ class CommandRuns:
         self, project: Path | None, words: Words, *, text: str | None = None
     ) -> CommandEnd:
         """Run a command and return its result; the command cannot ask questions.
+
+        It does not raise if the command fails, or if AgentMux was removed meanwhile.
 
         Args:
             project: The project that it is about; None if it is about none.
@@ -117,6 +120,9 @@ class CommandRuns:
         out: Keep = whole(),
     ) -> Child:
         """Return the `Child` that runs a command; it is not started. See `run` for the arguments.
+
+        ``stdin`` is the command's input, ``limit_s`` its time limit in seconds, and ``out`` says
+        what to keep of its output.
 
         Raises:
             InstallationGoneError: The files of this AgentMux were removed or replaced.

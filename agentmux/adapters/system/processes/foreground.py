@@ -23,7 +23,9 @@ _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUI
 
 
 def run(argv: tuple[str, ...], environ: Mapping[str, str], *, errors: int = 2) -> int:
-    """Run a program in the foreground; return its exit status (128 + N if signal N ended it).
+    """Run a program in the foreground of this terminal until it ends; return its exit status.
+
+    The result is 128 + N if signal N ended the program.
 
     TERM, HUP, INT and QUIT are passed on to the program. If the program stops (as a tmux client
     does at ``suspend-client``), this process stops with it; a shell's ``fg`` continues both. If the

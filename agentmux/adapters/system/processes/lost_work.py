@@ -32,12 +32,17 @@ _KILLED_S: Final = 1.0
 
 
 def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
-    """Return the mark for the program ``argv`` that is run for the work with this `work_label`."""
+    """Return the mark for the environment variable `WORK` of the program ``argv``.
+
+    Args:
+        label: The label of the work for which it is run, from `work_label`.
+        argv: The program's command line; the mark contains a digest of it.
+    """
     return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"
 
 
 def lost_programs(session: str, folder: Path) -> tuple[Survivor, ...]:
-    """Return the programs that still run for a session, oldest first.
+    """Return the programs that AgentMux started for a session and that still run, oldest first.
 
     They count as lost only if the session has no running orchestrator; this is not checked.
 
@@ -77,7 +82,10 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
 
 
 def end_lost_work(session: str, folder: Path) -> str:
-    """End the programs that `lost_programs` returns; return names and pids as text, or empty."""
+    """End the programs that `lost_programs` returns for these arguments; return what they were.
+
+    The result is a text for messages, such as ``git (process 42)``; empty if there were none.
+    """
     lost = lost_programs(session, folder)
     end_work(lost)
     return ", ".join(f"{Path(each.argv0).name} (process {each.pid})" for each in lost)
@@ -110,7 +118,10 @@ def can_be_folder(recorded: str, folder: Path) -> bool:
 
 
 def end_work(lost: Iterable[Survivor]) -> None:
-    """End the process groups of these programs with TERM; kill those that remain."""
+    """End the process groups of these programs with TERM; kill those that remain after a grace.
+
+    A group that cannot be signalled is skipped.
+    """
     known = tuple(lost)
     for number, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _KILLED_S)):
         for each in known:

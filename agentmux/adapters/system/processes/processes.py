@@ -28,6 +28,7 @@ class Survivor:
 
     Attributes:
         session: The session's id.
+        pid: The process.
         started: The process's start time, which distinguishes it from a later process with this
             pid.
         launch: The launch id in its environment; empty if there is none.
@@ -47,7 +48,13 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carrier:
-    """A process whose environment contains an agent's launch id and seat."""
+    """A process whose environment contains an agent's launch id.
+
+    Attributes:
+        pid: The process.
+        launch: The launch id in its environment.
+        seat: The seat in its environment; empty if there is none.
+    """
 
     pid: int
     launch: str
@@ -158,8 +165,8 @@ def open_descriptor(pid: int) -> int | None:
 def survivors(*session_ids: str) -> tuple[Survivor, ...]:
     """Return the user's processes whose environment has one of these session ids, oldest first.
 
-    This process and its ancestors are left out; so are tmux servers, which an agent may have
-    started for other work.
+    An empty id finds nothing. This process and its ancestors are left out; so are tmux servers,
+    which an agent may have started for other work.
     """
     wanted = frozenset(session_ids) - {""}
     if not wanted:
@@ -171,7 +178,8 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
 def processes_with_variable(word: str) -> tuple[tuple[int, int], ...]:
     """Return pid and start time of each process of the user with ``word`` in its environment.
 
-    ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.
+    ``word`` is ``NAME=value``. Start times are those of `start_time`. Tmux servers are included;
+    this process and its ancestors are not.
     """
     name, _, value = word.partition("=")
     pids = (pid for pid in _others() if environment(pid).get(name) == value)
@@ -179,7 +187,9 @@ def processes_with_variable(word: str) -> tuple[tuple[int, int], ...]:
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:
-    """Return the nearest process, from this one upwards, with an agent's launch in its environment.
+    """Return the agent in which this process runs: the nearest process that has a launch id.
+
+    It is this process or an ancestor, with an agent's launch id in its environment.
 
     The result is None if neither this process nor an ancestor has one. The search ends at a tmux
     server, because the programs in tmux do not belong to the process that started the server.

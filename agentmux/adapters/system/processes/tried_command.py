@@ -27,6 +27,13 @@ def try_command(
     The command gets no input. After ``limit_s`` seconds, or if this process is asked to end
     (Ctrl-C, a closed terminal), the command's whole process group is killed. Call this in the main
     thread.
+
+    Returns:
+        The result, with ``outcome``, ``status``, ``signal`` and ``timed_out``. The outcome is
+        ``broken`` if the command cannot be started, is killed by a signal, or takes too long.
+
+    Raises:
+        KeyboardInterrupt: This process was asked to end.
     """
     try:
         with _Interruption() as interruption:

@@ -12,8 +12,9 @@ import os
 def put_own_first(path: list[str], pythonpath: str) -> None:
     """Move the folders of ``PYTHONPATH`` to the end of ``path``, in their order.
 
-    They are not removed, because an installation may be found through them alone. Call this before
-    importing anything that does not belong to Python or AgentMux.
+    ``path`` is ``sys.path``, which is changed in place; ``pythonpath`` is the variable's value,
+    empty if it is not set. They are not removed, because an installation may be found through them
+    alone. Call this before importing anything that does not belong to Python or AgentMux.
     """
     if not pythonpath:
         return

@@ -17,7 +17,7 @@ PACKAGE: Final = Path(__file__).resolve().parents[3]
 
 
 def require_installed(*, way_on: str) -> None:
-    """Check that the files from which this process was started still exist.
+    """Check that the AgentMux and the Python from which this process was started still exist.
 
     ``way_on`` is the hint of the error: what the user can do.
 
