@@ -114,7 +114,8 @@ class Forges(Protocol):
         Args:
             place: The repository.
             number: The issue's number.
-            comments: Whether to read the comments, too.
+            comments: Whether to read the comments, too. Those of authors who may not write to the
+                repository are only counted.
 
         Raises:
             ForgeError: The forge's program cannot answer.
@@ -172,7 +173,7 @@ class RemoteBranches(Protocol):
     """The remotes of the project's repository, and the branches on them."""
 
     def all(self) -> tuple[Remote, ...]:
-        """Return every remote, in the order of git's configuration."""
+        """Return every remote, in the order of git's configuration; empty outside a repository."""
 
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
         """Return the tip of the branch ``name``; None if there is no such branch.
@@ -206,4 +207,7 @@ class RemoteBranches(Protocol):
         """
 
     def main_branch(self, remote: str) -> str | None:
-        """Return the main branch of a remote, as recorded locally; None if it is not recorded."""
+        """Return the short name of a remote's main branch; None if it is not recorded locally.
+
+        It is the branch that ``refs/remotes/<remote>/HEAD`` names; the remote is not asked.
+        """

@@ -11,7 +11,11 @@ class ProcessWatch(Protocol):
     """Reports when processes end, without polling."""
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` once, when the process ends; at once if it has already ended."""
+        """Call ``ended(pid)`` once, from the event loop, when the process ends.
+
+        If it has ended already, the call comes with the loop's next turn. If the pid is watched
+        already, its first function stays, and ``ended`` is not called.
+        """
 
     def start_time(self, pid: int) -> int:
         """Return when a process started, in ticks since boot (macOS: Unix time); 0 if unknown."""
@@ -27,9 +31,10 @@ class WakePipe(Protocol):
         """Return the pipe's file descriptor, which is readable once a process has written."""
 
     def drain(self) -> set[bytes]:
-        """Empty the pipe, and return the distinct lines that were in it.
+        """Empty the pipe, and return the distinct lines that were in it, with their newlines.
 
-        The line ``w`` asks the orchestrator to read everything again, ``s`` asks it to stop.
+        The line ``w`` asks the orchestrator to read everything again, ``s`` asks it to stop. Other
+        lines have no meaning; the set is empty if nothing was written.
         """
 
     def close(self) -> None:
@@ -47,15 +52,22 @@ class Lock(Protocol):
         """Take the lock, and store a note about its holder beside it.
 
         Args:
-            timeout_s: How many seconds to wait for another process to release the lock.
-            holder: The content of the note: a description of this process.
+            timeout_s: How many seconds to wait for another process to release the lock; 0 tries
+                once.
+            holder: The content of the note, a description of this process, as values that ``json``
+                can write.
 
         Raises:
-            BlockedError: Another process still holds the lock after ``timeout_s`` seconds.
+            BlockedError: Another process still holds the lock after ``timeout_s`` seconds; the
+                reason is ``locked``.
+            DataError: The file system has no locks, or the files cannot be written.
         """
 
     def release(self, *, keep_note: bool = False) -> None:
-        """Release the lock; remove the note about its holder, unless ``keep_note`` is true."""
+        """Release the lock; remove the note about its holder, unless ``keep_note`` is true.
+
+        If this process does not hold the lock, nothing happens.
+        """
 
     def still_mine(self) -> bool:
         """Return whether this process holds the lock, and the locked file is still at its path.
@@ -67,7 +79,11 @@ class Lock(Protocol):
         """Return whether the file that this process locked was deleted and not replaced."""
 
     def is_held(self) -> bool:
-        """Return whether any process holds the lock; changes nothing."""
+        """Return whether any process holds the lock; changes nothing.
+
+        Raises:
+            DataError: The lock file exists but cannot be opened.
+        """
 
     def holder(self) -> Mapping[str, object] | None:
         """Return the note that the last holder passed to `acquire`; None if there is no note.
@@ -87,7 +103,11 @@ class TreeLock(Lock, Protocol):
         """The top of the work tree; outside of git, the project's directory."""
 
     def note(self, holder: Mapping[str, object]) -> None:
-        """Write ``holder`` as the note, without taking the lock."""
+        """Write ``holder`` as the note, without taking the lock.
+
+        Raises:
+            DataError: The note cannot be written.
+        """
 
     def forget(self, path: str) -> None:
         """Remove the note if it names the session at ``path``."""

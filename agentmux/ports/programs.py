@@ -45,4 +45,4 @@ class Programs(Protocol):
         """
 
     def exists(self, path: str, /) -> bool:
-        """Whether anything is at ``path``."""
+        """Whether anything is at ``path``; False also if the user may not look there."""

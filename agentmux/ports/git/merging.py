@@ -122,10 +122,14 @@ class Merging(Protocol):
         """
 
     def checkout_of(self, base: str) -> Path | None:
-        """Return the top of the work tree that has the branch ``base`` checked out, else None."""
+        """Return the top of the work tree that has the branch ``base`` checked out, else None.
+
+        Raises:
+            GitError: It is checked out in a work tree whose folder is missing.
+        """
 
     def is_merged(self, plan: MergePlan) -> bool:
-        """Return whether the base contains the new commit of the plan."""
+        """Return whether the base contains the plan's new commit; False if it does not exist."""
 
     def move(self, plan: MergePlan) -> None:
         """Move the base from the plan's old commit to its new one.
@@ -133,8 +137,9 @@ class Merging(Protocol):
         No work tree may have the base checked out; see `fast_forward`.
 
         Raises:
-            BaseMovedError: The base is at neither of these commits.
-            GitError: Git refuses.
+            BaseMovedError: The base is at neither of these commits, or a work tree has it checked
+                out.
+            GitError: Git refuses, or another merge of AgentMux is under way in the repository.
         """
 
     def fast_forward(

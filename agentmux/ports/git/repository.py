@@ -173,7 +173,8 @@ class Repository(Protocol):
         Args:
             base: The branch on which the work of ``head`` began.
             since: The commit on which the work began. It is returned unless the common commit is
-                a later one, because ``base`` was merged meanwhile.
+                a later one, because ``base`` was merged meanwhile; also if ``base`` does not exist
+                any more.
             head: The commit with the work.
         """
 
@@ -212,7 +213,10 @@ class Repository(Protocol):
         """
 
     def subjects(self, since: str) -> tuple[str, ...]:
-        """Return the subjects of the commits after ``since`` up to HEAD, oldest first."""
+        """Return abbreviated hash and subject of each commit after ``since`` up to HEAD.
+
+        The oldest commit comes first. Empty if there are none.
+        """
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         """Let git show the changes on the terminal, with the user's pager.
@@ -233,10 +237,16 @@ class Repository(Protocol):
         """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB."""
 
     def missing_hooks(self) -> str | None:
-        """Return the directory that ``core.hooksPath`` names if it does not exist; else None."""
+        """Return the value of ``core.hooksPath`` if that directory does not exist; else None.
+
+        Git then runs no hooks.
+        """
 
     def index_lock(self) -> Path | None:
-        """Return the path of the lock file of the user's index; None if there is no lock file."""
+        """Return the path of the lock file of the user's index; None if there is no lock file.
+
+        A lock file that a killed AgentMux process has left is removed first.
+        """
 
     def changes(self) -> tuple[str, ...]:
         """Return all uncommitted changes: the paths of `dirty`, then those of `list_nested`.
@@ -253,7 +263,8 @@ class Repository(Protocol):
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, except those in ``.agentmux``.
 
-        Files that git ignores are left out. Empty if the work tree is clean.
+        Files that git ignores are left out; of a renamed file, both paths are returned. Empty if
+        the work tree is clean.
         """
 
     def list_nested(self) -> tuple[str, ...]:
@@ -277,7 +288,11 @@ class Repository(Protocol):
         """
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return the files of `dirty` that are not in ``dirty_at_start``."""
+        """Return the files of `dirty` that the session has changed, for its commit.
+
+        ``dirty_at_start`` is what `dirty` returned at the start; these files are left out, because
+        their changes are the user's.
+        """
 
     def stash_hints(self, aside: str) -> tuple[str, ...]:
         """Return hints how to restore each stash that has the message ``aside``, oldest first.

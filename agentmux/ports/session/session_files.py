@@ -94,8 +94,8 @@ class SignalFiles(Protocol):
         """Decode one YAML document strictly.
 
         Returns:
-            A pair: the value, and a sentence for each problem. The value is usable only if there
-            are no sentences.
+            A pair: the value, and a sentence for each problem. The value is None if there are
+            problems.
         """
 
     def frozen_text(self, digest: str, name: str) -> str:
@@ -220,6 +220,7 @@ class SessionFiles(SignalFiles, Protocol):
     def add(self, implied: Implied) -> None:
         """Write the file that ``implied`` describes, unless it exists with this content.
 
+        A file that is restored from a copy (``copy_of``) is written only if it does not exist.
         Some events of the journal require that such a file exists.
         """
 

@@ -29,7 +29,7 @@ class SessionTraces(Protocol):
         """
 
     def forget(self, session: str, path: Path) -> None:
-        """Delete a session's trace, if there is one.
+        """Delete a session's trace, if there is one and it names this directory.
 
         Args:
             session: The session's uuid.

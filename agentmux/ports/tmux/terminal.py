@@ -456,8 +456,9 @@ class OwnSession(Panes, Protocol):
     def arrange(self, visible: Sequence[str]) -> Arranged:
         """Show these panes to the right of the monitor, and every other agent's pane elsewhere.
 
-        The other agents' panes get windows of their own. Nothing happens while the user has zoomed
-        a pane. Panes that the user opened are never changed.
+        The other agents' panes get windows of their own, and so do panes for which there is no
+        room. Nothing happens while the user has zoomed a pane, or if there is no monitor. Panes
+        that the user opened are never changed.
 
         Args:
             visible: The ids of the panes to show beside the monitor.
@@ -495,8 +496,9 @@ class OwnSession(Panes, Protocol):
     def kill(self, words: str = "") -> None:
         """Kill the session; it is no error if it no longer exists.
 
-        Clients that came from another session are switched back to it, and shown the message
-        ``words``, unless that is empty.
+        Clients that came from another session are switched back to it, or to another session if
+        that is gone, and shown the message ``words``, unless that is empty. If there is no other
+        session, the clients end, and ``words`` are printed in their terminals.
         """
 
 
