@@ -421,8 +421,7 @@ class MonitorKeys:
         this text as its draft. Nothing is sent if the result is no longer the one that was shown.
         """
         kept = Console(draft=written.draft, beginning=written.beginning)
-        is_new = self._result_of == self._session.state.revision
-        seen = self._result.digest if self._result is not None and is_new else ""
+        seen = self._result.digest if self._result is not None else ""
         self._console = replace(kept, question=_SENDS if seen else _RECORDS, until_s=float("inf"))
         self._unsent = self._console, kept, seen
         self._background.run("the request", self._send_all())
