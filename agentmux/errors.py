@@ -13,7 +13,10 @@ NAME_TAKEN: Final = "name_taken"
 
 
 class ExitCode(IntEnum):
-    """The exit codes of all ``agentmux`` commands. Scripts rely on them, so they never change."""
+    """The exit codes of all ``agentmux`` commands. Scripts rely on them, so they never change.
+
+    docs/reference/exit-codes.md says when each one is returned.
+    """
 
     OK = 0
     FAILED = 1
@@ -94,12 +97,12 @@ class DataError(AgentmuxError):
 
 
 def reason_of(error: OSError) -> str:
-    """Return the operating system's description of an error, in lower case."""
+    """Return the operating system's description of an error, in lower case, without the path."""
     return (error.strerror or str(error)).lower()
 
 
 def data_error_from(error: OSError) -> DataError:
-    """Return a `DataError` for an error of the operating system.
+    """Return a `DataError` for an error of the operating system; does not raise it.
 
     Its message has the path of the file, if ``error`` contains one, and the reason.
     """

@@ -93,7 +93,9 @@ def role_names(item: Located | None) -> tuple[str, ...]:
 
 
 def check_definition(item: Located | None, around: Surroundings) -> CheckedDefinition:
-    """Validate a definition as it was read from its file; never raises.
+    """Validate a definition as it was read from its file, and return its pipeline or its problems.
+
+    Never raises.
 
     Args:
         item: The value of the file; None if the file is empty.

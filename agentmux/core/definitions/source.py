@@ -62,7 +62,7 @@ def is_name(text: str) -> bool:
 
 
 def check_source(source: Source, around: Surroundings) -> CheckedDefinition:
-    """Validate a definition: return its pipeline, or its problems; never raises.
+    """Validate a definition, and return its pipeline or its problems; never raises.
 
     Args:
         source: The definition.

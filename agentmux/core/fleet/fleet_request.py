@@ -85,7 +85,7 @@ class FleetRequest:
 
 
 def require_request(request: FleetRequest) -> FleetRequest:
-    """Return the request unchanged if every field is valid.
+    """Check every field of a request, and return the request unchanged.
 
     Raises:
         UsageError: A field is invalid; the error names the first one.

@@ -30,7 +30,7 @@ def is_url(repository: str) -> bool:
 
 
 def require_repository(text: str) -> str:
-    """Return ``text`` unchanged if it is a valid name of a repository.
+    """Check that ``text`` is a valid name of a repository, and return it unchanged.
 
     Valid names are absolute, normalised paths without ``..``, and URLs. A URL with a password is
     refused, because everybody with access to the fleet could read it.

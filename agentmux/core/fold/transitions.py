@@ -67,7 +67,7 @@ def enter(
 
 
 def known_phase(state: SessionState, phase: str) -> str:
-    """Return ``phase`` unchanged if it is a phase of the session's pipeline or an end.
+    """Check that ``phase`` is a phase of the session's pipeline or an end, and return it.
 
     Raises:
         ValueError: It is neither.

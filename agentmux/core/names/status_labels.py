@@ -19,12 +19,14 @@ class SessionStatus(StrEnum):
     """The status of a session, which users see beside its phase.
 
     ``starting``: ``start`` or ``resume`` is running, and there is no orchestrator yet.
+    ``setting_up``: the setup of the worktree runs. ``running``: none of the other statuses applies.
     ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
     to approve or request changes. ``usage_limit``: an agent has reached its limit, and the end of
     the limit is unknown. ``parked``: the same, with a known end. ``interrupted``: the orchestrator,
     the tmux session or the machine ended without the user asking for it. ``moved``: the session was
     exported, and continues where its file is imported. ``unknown``: the session's tmux server does
-    not answer.
+    not answer. ``unreadable``: the session's state cannot be read. ``stalled``, ``failed`` and
+    ``done`` are as in `Occasion`; ``stopped``: the user stopped the session.
     """
 
     STARTING = statuses.STARTING
@@ -146,7 +148,10 @@ _SEAT_COLOURS: Final[Mapping[str, Colour]] = {
 
 
 def left_out_label(path: str) -> str:
-    """Return the warning that the commit leaves out ``path``, which is a git repository itself."""
+    """Return the warning that the commit leaves out ``path``, which is a git repository itself.
+
+    Like the two functions below, it only makes the text; it checks nothing.
+    """
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
 

@@ -34,7 +34,8 @@ class Trials(Protocol):
         """Record the trial, then check out its commit with a detached HEAD.
 
         Raises:
-            GitRefusedError: Git refuses; nothing was changed.
+            GitRefusedError: Git refuses, and no trial has begun. The message names the files that
+                git has written and that could not be taken back.
         """
 
     def end(self, trial: Trial) -> None:

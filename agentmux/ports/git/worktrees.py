@@ -208,7 +208,10 @@ class Worktrees(Protocol):
         """
 
     def reserve(self, spec: WorktreeSpec) -> None:
-        """Reserve the name of the branch for the session, before the branch is created."""
+        """Reserve the name of the branch for the session, before the branch is created.
+
+        If ``spec.branch`` is empty, nothing happens.
+        """
 
     def find_branch(self, session: str) -> str | None:
         """Return the short name of the branch that is reserved for a session; None if none is."""

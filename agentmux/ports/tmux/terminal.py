@@ -509,6 +509,9 @@ NO_FIELD: Final = "no input field was recognised on its screen"
 class DeliveryResult(StrEnum):
     """What happened to a text or to keys that were to be sent to a pane.
 
+    ``submitted``: the agent took the text. ``queued``: it took the text while it was busy, and
+    reads it after its present work. ``pane_gone``: the pane has ended, before or after typing.
+
     After ``typed_not_submitted`` and ``unknown`` the text may be in the pane, so it must never be
     typed again. ``refused_draft`` and ``refused_dialog`` mean that nothing was typed because the
     input field contains other text, or a dialog is open. ``refused_command`` means that the text

@@ -169,7 +169,10 @@ def writing_command(key: Pressed) -> MonitorCommand:
 
 
 def why_not(key: Pressed) -> str:
-    """Return the message for a user who pressed a key that does nothing now; empty for a paste."""
+    """Return the message for a user who pressed a key that does nothing now; empty for a paste.
+
+    It does not check whether ``key`` does something.
+    """
     if key is Key.PASTE:
         return ""
     name = key if isinstance(key, str) else key.value
