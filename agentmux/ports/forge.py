@@ -56,7 +56,7 @@ class ForgeRequest:
         base: The branch that ``branch`` is to be merged into.
         is_open: Whether the request is neither merged nor closed.
         is_merged: Whether the request was merged.
-        source: The repository that has ``branch``, named as by `Forge.identity`.
+        source: The repository that has ``branch``, named as by `Forges.identity`.
     """
 
     number: int

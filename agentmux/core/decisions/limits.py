@@ -69,8 +69,9 @@ def is_parked(state: SessionState, seat: str) -> bool:
 def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
     """Return the seats to wake now: at most one per account, those with the earliest end first.
 
-    After a seat was woken, no other seat of its account is woken until the first one works, or
-    until `SETTLE_S` has passed: the first seat finds out whether the limit is over.
+    An account is an agent with a config home (`Parked`). Empty if no seat is due. After a seat was
+    woken, no other seat of its account is woken until the first one works, or until `SETTLE_S` has
+    passed: the first seat finds out whether the limit is over.
 
     Args:
         parked: The parked seats, as in `SessionState.parked`.

@@ -14,7 +14,8 @@ class KindForm:
     """The rules and texts for the phases of one kind.
 
     Attributes:
-        words: A function that returns a description of a phase, for the drawing of its pipeline.
+        words: A function that returns the description of a phase, for the drawing of its pipeline;
+            it takes the pipeline and the phase.
         keys: The keys out of `KEYS` that the phase may have. It has agents only if ``roles`` is
             among them.
         has_one_role: Whether only one role may work in the phase.

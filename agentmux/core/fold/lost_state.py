@@ -51,7 +51,7 @@ _OWN: Final[tuple[type[Fact], ...]] = (
 def rebuild(
     state: SessionState, events: Sequence[tuple[Event, int]]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state after a whole journal, and the files that may not have been written.
+    """Rebuild the state from a whole journal; return it, and the files that may be missing.
 
     Before the holder of the session's lock appends a line, it applies its own previous line and all
     lines before that. So all events up to the holder's last line but one have been applied, and a

@@ -181,8 +181,9 @@ class SignalDescription(JudgedDescription):
         command: The words after ``agentmux`` in its command, such as ``submit plan``.
         says: What the command and the tool do, for help texts.
         arguments: The arguments of the command and of the tool.
-        reads: Returns the files that the agent hands in.
-        made: Returns the signal's fact, and the problems of the submission.
+        reads: Returns, for a submission, the files that the agent hands in.
+        made: Returns, for a submission and what was read from these files, the signal's fact and
+            the problems of the submission.
         about: The field that distinguishes two signals of this kind from one launch; empty if
             there is none.
     """
