@@ -95,7 +95,14 @@ class Agent:
             self.take(self._face.next_prompt())
 
     def take(self, prompt: str) -> str:
-        """Handle a prompt; return its outcome: ``done``, ``failed`` or ``cancelled``."""
+        """Handle a prompt; return its outcome: ``done``, ``failed`` or ``cancelled``.
+
+        A slash command such as ``/clear`` is done, and is no part of the conversation.
+
+        Raises:
+            QuitError: The prompt is ``/exit`` or ``/quit``, or the user or the scenario ends the
+                run.
+        """
         words = prompt.strip()
         if words in _SLASH:
             self._slash(words)

@@ -6,6 +6,8 @@ from __future__ import annotations
 class WrongArgvError(Exception):
     """The command line, or a file that it names, is wrong; the program has to end.
 
+    Its text is the whole message for stderr.
+
     Attributes:
         exit_code: 2 for wrong usage, else 1.
     """

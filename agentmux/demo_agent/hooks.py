@@ -31,7 +31,9 @@ class HookRunner:
         self._argv = _read(settings) if settings else {}
 
     def fire(self, event: str, **fields: str) -> None:
-        """Run the command for an event and wait for its end; do nothing if it has none.
+        """Run the command for an event and wait for its end; do nothing if the event has none.
+
+        A command that fails or takes too long is not an error.
 
         Args:
             event: One of `EVENTS`.

@@ -28,7 +28,10 @@ TRUST_HEAD: Final = "Do you trust the files in this folder?"
 
 
 def main() -> int:
-    """Run the program with this process's command line and environment; return the exit code."""
+    """Run the program with this process's command line and environment; return the exit code.
+
+    A wrong command line and errors of the system are written to stderr, not raised.
+    """
     env = dict(os.environ)  # noqa: TID251 (the edge: read once, passed down)
     try:
         options = parse(sys.argv[1:])

@@ -82,7 +82,7 @@ class AgentOptions(NamedTuple):
 
 
 def parse(argv: list[str]) -> AgentOptions:
-    """Parse the command line.
+    """Parse the command line; return its options, which fit each other.
 
     Args:
         argv: The arguments, without the program's name.

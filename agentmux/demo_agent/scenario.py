@@ -86,7 +86,7 @@ def behaviour_of(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Behavi
     launch are applied after the rest of that part. Later values replace earlier ones.
 
     Args:
-        scenario: The content of a scenario file.
+        scenario: The content of a scenario file, as `load` returned it; empty for the defaults.
         seat: The seat.
         launch: The number of the seat's launch, from 1.
     """

@@ -35,10 +35,10 @@ class OwnSeat(NamedTuple):
 
 
 def seat_from(env: Mapping[str, str]) -> OwnSeat:
-    """Return the seat that the ``AGENTMUX_*`` variables in ``env`` describe.
+    """Return the seat that the ``AGENTMUX_*`` variables in the environment ``env`` describe.
 
-    The default of a missing or invalid number is 1 for the cycle, 0 for the iteration, and None for
-    the sub-plan.
+    Missing texts are empty; the seat is then the role. The default of a missing or invalid number
+    is 1 for the cycle, 0 for the iteration, and None for the sub-plan.
     """
     role = env.get("AGENTMUX_ROLE", "")
     return OwnSeat(

@@ -99,7 +99,8 @@ def configuration(
 ) -> tuple[tuple[SettingValue, ...], tuple[str, ...]]:
     """Return every effective value of the configuration, and the keys of its untrusted parts.
 
-    Untrusted parts have no effect, so their values are not among the values.
+    The keys are those of `trust.Part.key`; empty if all parts are trusted. Untrusted parts have no
+    effect, so their values are not among the values.
 
     Args:
         project: The project's directory.
@@ -125,7 +126,13 @@ def config_paths(
 ) -> tuple[tuple[str, Path], ...]:
     """Return the files and folders that AgentMux uses in a project, as pairs of purpose and path.
 
-    They need not exist. ``config`` is the file of ``--config``; None leaves it out.
+    They need not exist. The first are the layers of the configuration, lowest first: ``user``,
+    ``project`` and ``--config``.
+
+    Args:
+        project: The project's directory.
+        config: The configuration file of ``--config``; None without this option.
+        environ: Says where the user's files are.
     """
     user, own = config_dir(environ), project / layout.PROJECT_CONFIG
     return (

@@ -50,9 +50,10 @@ class DoctorInput:
 
 
 def checks(patient: DoctorInput) -> Mapping[str, Check]:
-    """Return all checks, by name.
+    """Return all checks, by name; none is run yet.
 
-    A check may raise an `AgentmuxError`, which then counts as its finding.
+    A check is a function without parameters that returns its findings. It may raise an
+    `AgentmuxError`, which then counts as its finding.
     """
     return {
         "installation": lambda: _installation(patient),
@@ -209,9 +210,11 @@ def fix_with_consent(
 
 
 def mend(patient: DoctorInput, repair: Repair) -> None:
-    """Repair all findings of one kind.
+    """Repair all findings of one kind, without asking: see `fix_with_consent`.
 
-    Findings that cannot be repaired stay, and the next check reports them again.
+    ``repair`` says which: leftovers of removals, of killed starts or of killed commands, or an
+    outdated JSON Schema. Findings that cannot be repaired stay, and the next check reports them
+    again.
     """
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path
     from agentmux.adapters.disk import files

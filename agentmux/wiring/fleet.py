@@ -11,7 +11,7 @@ from agentmux.wiring import machine
 
 
 def fleet_of(commands: CommandRuns, project: Path | None) -> Fleet:
-    """Return a view of this host's fleet, which may not be set up.
+    """Return a view of this host's fleet, which may not be set up; nothing is read yet.
 
     Args:
         commands: Runs the `agentmux fleet` commands that answer.

@@ -46,7 +46,7 @@ def tell_libraries(*, colours: bool) -> None:
 
 
 def locate(text: str, project: Path | None, here: Path | None = None) -> str:
-    """Add ``--project`` to the commands in a message, so that they work in another directory.
+    """Return a message with ``--project`` added to its commands, so that they work elsewhere.
 
     Args:
         text: The message.
@@ -68,7 +68,7 @@ def _command_names() -> frozenset[str]:
 
 
 def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Return the project that ``folder`` belongs to.
+    """Return the directory of the project that ``folder`` belongs to, without symbolic links.
 
     Inside a session, or in the worktree of one, that is the session's project. Otherwise it is the
     first directory upwards that has ``.agentmux/`` or is the top level of a git work tree, else
@@ -103,7 +103,10 @@ def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
 
 
 def no_project(folder: Path) -> ConfigError:
-    """Return the error that ``folder`` is no project because it is ``/`` or the home directory."""
+    """Return the error that ``folder`` is no project because it is ``/`` or the home directory.
+
+    It does not check that, and does not raise: see `holds_all`.
+    """
     what = "the root directory `/`" if folder == Path("/") else f"your home directory `{folder}`"
     return ConfigError(
         f"{what} is no project, because it contains all others",
@@ -115,9 +118,10 @@ def no_project(folder: Path) -> ConfigError:
 
 
 def holds_all(folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether ``folder`` is ``/`` or the user's home directory.
+    """Return whether ``folder`` holds all projects: whether it is ``/`` or the home directory.
 
-    Such a directory is a project only if ``--project`` names it.
+    Such a directory is a project only if ``--project`` names it. ``folder`` is a path without
+    symbolic links; ``environ`` says where the home directory is.
     """
     home = environ.get("HOME", "")
     return folder == Path("/") or (bool(home) and folder == Path(home).resolve())
@@ -139,7 +143,11 @@ def session_of_worktree(folder: Path) -> Path | None:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux``, the folder for claims, trust and crash reports."""
+    """Return ``$XDG_STATE_HOME/agentmux``, the folder for claims, trust and crash reports.
+
+    Here and in the functions below, ``environ`` is the user's environment. A variable that is unset
+    has the default of the XDG specification, and the folder or file need not exist.
+    """
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
 
 
@@ -188,14 +196,16 @@ def now() -> datetime:
 def program() -> tuple[str, ...]:
     """Return the words of a command line that runs ``agentmux`` from any directory.
 
-    It contains ``-P``: without it, Python would import a project's own ``json.py`` instead of its
-    library's.
+    Arguments are to be appended. It has the option ``-P``, which keeps Python from importing a
+    project's own ``json.py`` instead of its library's.
     """
     return (sys.executable, "-P", "-m", "agentmux")
 
 
 def scripts(package: Path = PACKAGE) -> Path:
     """Return the folder with the script ``agentmux``, which is put on the PATH of agents.
+
+    If the script is not found, it is the folder of the running Python.
 
     Args:
         package: The folder of the package ``agentmux``; if it is installed, that is in
@@ -214,7 +224,11 @@ def scripts(package: Path = PACKAGE) -> Path:
 def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
     """Write the traceback ``trace`` of a bug into a private file, and return its path.
 
-    The command line is not written, because it may contain private text.
+    The command line is not written, because it may contain private text. ``environ`` says where the
+    folder for crash reports is.
+
+    Raises:
+        DataError: The file cannot be written.
     """
     path = state_dir(environ) / "crashes" / f"{now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
     head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"

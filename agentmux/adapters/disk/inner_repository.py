@@ -37,7 +37,9 @@ def has_repository(sessions: Path) -> bool:
 
 
 def make_repository(sessions: Path) -> None:
-    """Create the repository under a temporary name, then rename it to ``.git``.
+    """Create the empty repository in the sessions folder ``sessions``.
+
+    It is made under a temporary name, then renamed to ``.git``.
 
     Raises:
         DataError: A folder cannot be created.
@@ -57,7 +59,8 @@ def make_repository(sessions: Path) -> None:
 def remove_repository(sessions: Path) -> None:
     """Remove the repository in the sessions folder if `make_repository` created it.
 
-    It is renamed first: half of a repository would look like a whole one, but protect nothing.
+    Otherwise it does nothing, and it does not raise. The repository is renamed first: half of a
+    repository would look like a whole one, but protect nothing.
     """
     description = files.read_limited(sessions / NAME / "description", 1 << 12)
     if description == _DESCRIPTION.encode():

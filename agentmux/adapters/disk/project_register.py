@@ -17,16 +17,19 @@ _MOST: Final = 1 << 20
 
 
 def known_projects(register: Path) -> tuple[Path, ...]:
-    """Return the listed projects that still exist, in the order of their first use."""
+    """Return the listed projects that still exist, in the order of their first use.
+
+    ``register`` is the file with the list; empty if it is missing or cannot be read.
+    """
     data = files.read_limited(register, _MOST) or b""
     paths = (Path(os.fsdecode(line)) for line in dict.fromkeys(data.split(b"\n")) if line)
     return tuple(path for path in paths if path.is_absolute() and path.is_dir())
 
 
 def remember(register: Path, project: Path) -> None:
-    """Add a project to the list unless it is there already; never raises.
+    """Add a project to the list in the file ``register`` unless it is there already; never raises.
 
-    A path with a newline is not added.
+    ``project`` is an absolute path; one with a newline is not added.
     """
     line = os.fsencode(project)
     held = (files.read_limited(register, _MOST) or b"").split(b"\n")

@@ -51,5 +51,9 @@ class TrustStore:
         files.replace(self.path, files.json_bytes(fields))
 
     def forget(self) -> bool:
-        """Remove the record, so that nothing is trusted; return whether there was one."""
+        """Remove the record, so that nothing is trusted; return whether there was one.
+
+        Raises:
+            DataError: The file cannot be removed.
+        """
         return files.remove(self.path)

@@ -95,7 +95,10 @@ class Conversation:
         return told[-1] if told else None
 
     def restore(self, line: dict[str, Any]) -> None:
-        """Apply one parsed line of a conversation's file to the turns; ignore an invalid line."""
+        """Restore a part of the conversation from one parsed line of its file; write nothing.
+
+        An invalid line is ignored.
+        """
         match line:
             case {"type": "prompt", "text": str(text)}:
                 self.turns.append(ConversationTurn(text))

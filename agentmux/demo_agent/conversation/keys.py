@@ -58,7 +58,10 @@ class KeyDecoder:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[KeyPress | Typed | Pasted]:
-        """Yield the keys in ``data``, in order, starting with bytes kept from earlier calls."""
+        """Yield the keys in ``data``, in order, starting with bytes kept from earlier calls.
+
+        Nothing is yielded for keys that the program does not know. Empty ``data`` yields no key.
+        """
         self._rest += data
         while self._rest:
             key, used = self._next(self._rest)

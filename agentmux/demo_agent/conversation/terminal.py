@@ -109,6 +109,9 @@ class TerminalInterface:
 
         Returns:
             The index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+
+        Raises:
+            QuitError: The terminal is lost.
         """
         while True:
             rows = _dialog(head, choices, selected)

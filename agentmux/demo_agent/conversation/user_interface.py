@@ -43,7 +43,7 @@ class UserInterface(Protocol):
         """Wait for a prompt and return it.
 
         Raises:
-            QuitError: The user ended the program.
+            QuitError: The user ended the program, or the terminal is lost.
         """
 
     def close(self) -> None:
@@ -69,7 +69,10 @@ class PipeInterface:
         """Do nothing."""
 
     def next_prompt(self) -> str:
-        """Read standard input to its end, and return it without whitespace at both ends."""
+        """Read standard input to its end, and return it without whitespace at both ends.
+
+        The result is empty if there is no input; it does not raise QuitError.
+        """
         data = b""
         while chunk := os.read(0, 65536):
             data += chunk

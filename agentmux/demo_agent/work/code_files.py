@@ -75,11 +75,13 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
     Args:
         root: The project's directory.
         request: The text of the fix request.
-        attempt: The name of the fix; a fix with the same name again changes nothing.
+        attempt: The name of the fix, such as ``1.2`` for cycle 1 and iteration 2; a fix with the
+            same name again changes nothing.
         files: The full text of files, by path; if there are any, only these are written.
 
     Returns:
-        The paths of the changed files, relative to ``root``.
+        The paths of the changed files, relative to ``root``; empty if the request names no file
+        that exists.
     """
     if files:
         for name, text in files.items():

@@ -24,7 +24,7 @@ WRONG_TEXT: Final = "\n"
 def draft(
     path: str, seat: OwnSeat, life: Behaviour, *, example: str = "", wrong: bool = False
 ) -> str:
-    """Return the text of an artifact.
+    """Return the text of an artifact; nothing is written.
 
     Args:
         path: The path of the artifact; its file name decides which text is returned.
@@ -44,7 +44,7 @@ def draft(
 
 
 def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the sub-plans in the content of a ``plan.yaml``, by number."""
+    """Return the sub-plans in the content of a ``plan.yaml``, by number; empty if it has none."""
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 
@@ -105,7 +105,7 @@ def _review(_seat: OwnSeat, life: Behaviour) -> str:
 
 
 def finding(seat: OwnSeat, path: str) -> dict[str, str]:
-    """Return a finding of a review.
+    """Return a finding for a review that fails: its place, issue, severity and recommendation.
 
     Args:
         seat: The reviewer's seat.

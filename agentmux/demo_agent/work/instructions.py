@@ -78,7 +78,10 @@ def _strip_padding(code: str) -> str:
 
 
 def subplan_of(signal: tuple[str, ...]) -> int | None:
-    """Return the number after ``--subplan`` in a signal's command line; None if there is none."""
+    """Return the number of the sub-plan that a signal is about: that after ``--subplan``.
+
+    ``signal`` is the signal's command line. None if it has no such option, or no number there.
+    """
     words = " ".join(signal).replace("=", " ").split()
     if "--subplan" not in words[:-1]:
         return None

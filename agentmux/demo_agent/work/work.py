@@ -56,6 +56,8 @@ class SeatWork:
     def do(self, asked: Instructions) -> str:
         """Follow the instructions of a prompt file; return one line about what was done.
 
+        A signal that is refused does not raise: the line then names the first such command.
+
         Raises:
             QuitError: The scenario contains a crash at this point.
         """
@@ -73,10 +75,11 @@ class SeatWork:
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Request the research that the scenario lists, unless its result exists already.
+        """Request the research that the scenario lists and that has no result yet.
 
         Returns:
-            The kind (``code`` or ``web``) and topic of each accepted request without a result yet.
+            Pairs of kind (``code`` or ``web``) and topic: the accepted requests to whose results
+            the agent has to wait. Empty if there are none.
         """
         waiting = []
         for item in self._life.research or ():

@@ -37,6 +37,8 @@ def stop_abandoned(host: Host) -> None:
 def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:
     """Stop a session and end its lease, unless its feature still belongs to this host.
 
+    The feature does not if it was given to another host, was begun anew, or is gone.
+
     Args:
         host: This host.
         session: The session's directory.

@@ -63,7 +63,7 @@ class AttachCommand:
 
 
 def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachCommand:
-    """Return the command that attaches to the session of a feature.
+    """Return the command that attaches to the session of a feature; it is not run.
 
     Args:
         engine: The engine of the fleet's database.

@@ -52,13 +52,15 @@ def decide_with_consent(
 ) -> str:
     """Record a decision as `decide` does; show a result before its approval, and ask if possible.
 
+    A person who can be asked has to agree to an approval; requested changes need no consent.
+
     Args:
         engine: The fleet's database.
         person: The person who decides.
         row: The feature.
         given: The decision. If it has no digest, it is about the result in ``row``.
-        show: Shows a line about the result. If it is None, the lines are shown as notes, and only
-            if the person is asked.
+        show: Takes and shows a line about the result. If it is None, the lines are shown as notes,
+            and only if the person is asked.
 
     Returns:
         The id of the decision.
@@ -124,7 +126,7 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
 
 
 def require_asked(row: Feature) -> dict[str, object]:
-    """Return what a person has to decide on a feature, as in `Feature.question`.
+    """Check that a person has to decide on a feature; return what, as in `Feature.question`.
 
     Raises:
         BlockedError: There is nothing to decide.
@@ -135,7 +137,7 @@ def require_asked(row: Feature) -> dict[str, object]:
 
 
 def require_approvable(row: Feature) -> None:
-    """Check that a feature can be approved now.
+    """Check that a feature can be approved now; ask nobody and record nothing.
 
     Raises:
         BlockedError: There is nothing to decide, or something is in the way of an approval.
@@ -181,7 +183,10 @@ def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values
 
 
 def changed_meanwhile(row: Feature) -> BlockedError:
-    """Return the error for a feature that has changed since the person saw it."""
+    """Return the error for a feature that has changed since the person saw it.
+
+    It checks nothing and does not raise.
+    """
     return BlockedError(
         f"feature {row.id} has changed meanwhile",
         reason="not_waiting",
@@ -209,7 +214,7 @@ def cancel(engine: sa.Engine, person: Person, row: Feature) -> str:
     If the person can be asked, they are asked first.
 
     Returns:
-        What happens next, in words.
+        What happens next, as a clause for the user: ``its host stops its session``.
 
     Raises:
         BlockedError: The feature has ended, or has changed since ``row`` was read.
@@ -239,7 +244,7 @@ def retry(engine: sa.Engine, row: Feature) -> str:
     """Continue a failed feature: its host resumes the session; without one it is queued again.
 
     Returns:
-        What happens next, in words.
+        What happens next, as a clause for the user: ``queued again``.
 
     Raises:
         BlockedError: The feature has not failed, or has changed since ``row`` was read.

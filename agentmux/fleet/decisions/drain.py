@@ -19,7 +19,7 @@ from agentmux.fleet.engine.workflows import ADMIT, Enqueuer
 
 
 def require_begun(row: Feature) -> str:
-    """Return the id of the host on which a feature has begun.
+    """Check that a feature has begun and can be abandoned; return the id of its host.
 
     Raises:
         BlockedError: The feature has not begun, or is done or moved.
@@ -34,9 +34,10 @@ def require_begun(row: Feature) -> str:
 
 
 def abandon(engine: sa.Engine, person: Person, row: Feature) -> tuple[str, ...]:
-    """Ask the person, then queue a feature again from its beginning: its host is gone for good.
+    """Abandon a feature's host, which is gone for good: ask, then queue the feature anew.
 
-    The new session begins on the branch that the old one pushed, if there is one.
+    Another host begins it from its beginning. The new session begins on the branch that the old
+    one pushed, if there is one.
 
     Returns:
         What is kept and what is lost, in words, one sentence each.
@@ -94,7 +95,7 @@ It is more than 1 as a margin for differences between clocks.
 
 
 def drain(engine: sa.Engine, name: str) -> int:
-    """Tell a host to take no more features.
+    """Tell the host with this name to take no more features; do not wait for those it runs.
 
     Returns:
         How many features have begun on the host and not ended.

@@ -62,7 +62,9 @@ _SERVER_HINT: Final = "start it, then try again"
 
 
 def engine_for(url: str) -> sa.Engine:
-    """Return an engine for the database at ``url``. The engine connects when it is first used.
+    """Return an engine (SQLAlchemy's access to a database) for the database at ``url``.
+
+    It connects when it is first used; it does not create a missing SQLite file.
 
     Raises:
         UsageError: The fleet cannot use a database with this URL.
@@ -201,7 +203,10 @@ def _describe_error(error: SQLAlchemyError) -> str:
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether a failed call may succeed later: the database was unreachable or busy."""
+    """Return whether a call that failed with ``error`` may succeed later.
+
+    That is so if the database was unreachable or busy.
+    """
     return isinstance(error, (OperationalError, PoolTimeoutError)) or (
         isinstance(error, DBAPIError) and error.connection_invalidated
     )

@@ -63,7 +63,10 @@ class FleetHome:
         return f"{_SQLITE}{self.folder / 'fleet.sqlite'}"
 
     def is_set_up(self) -> bool:
-        """Return whether a fleet has been set up for this user on this host."""
+        """Return whether a fleet has been set up for this user on this host.
+
+        That is so if the file with the database's URL exists; it is not read.
+        """
         return (self.folder / "url").is_file()
 
     def url(self) -> str:
@@ -79,7 +82,13 @@ class FleetHome:
         return require_url(data.decode("utf-8", "replace").strip())
 
     def keep_url(self, url: str) -> None:
-        """Write the URL of the fleet's database to a file that only the user can read."""
+        """Store the URL of the fleet's database in a file that only the user can read.
+
+        It is not checked: see `require_url`. An earlier URL is replaced.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
         files.make_dir(self.folder)
         files.replace(self.folder / "url", f"{url}\n".encode())
 
@@ -153,11 +162,15 @@ def require_url(text: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return ``url`` with ``…`` in place of its password, and without its query."""
+    """Return ``url`` as it may be shown: with ``…`` in place of its password, without its query."""
     return _SECRET.sub(r"\1:…@", url.partition("?")[0])
 
 
 def is_private(path: Path) -> bool:
-    """Return whether only the file's owner, who is the user or root, can access it."""
+    """Return whether only the file's owner, who is the user or root, can access it.
+
+    Raises:
+        OSError: The file does not exist, or the system does not let us look.
+    """
     info = path.stat()
     return info.st_uid in {os.getuid(), 0} and not info.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

@@ -7,10 +7,10 @@ from agentmux.fleet.engine.workflows import Job
 
 
 def next_job(row: Feature, kind: str, host: str | None, *, delay_s: float = 0.0) -> Job:
-    """Return the next workflow of a feature, numbered one higher than its newest.
+    """Return the next workflow of a feature, numbered one higher than its newest; enqueue nothing.
 
-    The caller has to write that number to the column ``drive`` of the feature's row, in the
-    transaction that enqueues the workflow.
+    The caller passes it to `Enqueuer.enqueue`, and has to write that number to the column ``drive``
+    of the feature's row, in the transaction that enqueues the workflow.
 
     Args:
         row: The feature before that change.

@@ -186,14 +186,21 @@ def is_uuid(text: str) -> bool:
 
 
 def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
-    """Return the feature with this id; None if there is none."""
+    """Return the feature with this id; None if there is none.
+
+    For a damaged row, all functions return a feature that has failed, with the title ``(damaged)``.
+    """
     query = sa.select(FEATURES).where(FEATURES.c.id == feature_id)
     row = connection.execute(query).mappings().first()
     return None if row is None else _feature(row)
 
 
 def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
-    """Return the features that meet all conditions ``where``, in the order of submission."""
+    """Return the features that meet all conditions ``where``, in the order of submission.
+
+    Conditions are SQL expressions on `FEATURES`, such as ``FEATURES.c.key == name``; without any,
+    all features are returned.
+    """
     query = sa.select(FEATURES).where(*where).order_by(*_SUBMITTED)
     return tuple(_feature(row) for row in connection.execute(query).mappings())
 
@@ -243,7 +250,10 @@ def change(
 
 
 def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
-    """Return all hosts of the fleet by id, in the order of their names."""
+    """Return all hosts of the fleet by id, in the order of their names.
+
+    A damaged row gives a host that does not run and has no slots.
+    """
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
     return {str(row["id"]): _host(row) for row in connection.execute(query).mappings()}

@@ -12,7 +12,11 @@ from agentmux.fleet.engine.log import log_to
 
 
 def set_up_fleet(place: FleetHome, url: str) -> None:
-    """Create or migrate the tables in the database at ``url``, and store the URL in ``place``.
+    """Set up the fleet on this host: create or migrate its tables, then store the database's URL.
+
+    Args:
+        place: The fleet's folder on this host, where the URL is stored.
+        url: The URL of the database; for SQLite, the file is created, too.
 
     Raises:
         UsageError: The fleet cannot use a database with this URL.

@@ -83,7 +83,10 @@ class Enqueuer:
         )
 
     def enqueue(self, connection: sa.Connection, job: Job) -> None:
-        """Enqueue a workflow. It exists once the caller commits the transaction."""
+        """Enqueue a workflow in the transaction of ``connection``.
+
+        It exists once the caller commits that transaction.
+        """
         options: EnqueueOptions = {
             "workflow_name": job.kind,
             "queue_name": NEW if job.host is None else host_queue(job.host),
@@ -96,7 +99,10 @@ class Enqueuer:
         self._client.enqueue_in_transaction(connection, options, job.feature, job.number)
 
     def list_taken(self, host: str) -> frozenset[str]:
-        """Return the ids of the workflows that a host has taken from a queue and not finished."""
+        """Return the ids of the workflows that a host has taken from a queue and not finished.
+
+        ``host`` is the host's id. The ids have the form ``<feature>:<kind>:<number>``.
+        """
         workflows = self._client.list_workflows(
             status="PENDING", executor_id=host, load_input=False, load_output=False
         )
@@ -166,7 +172,10 @@ def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, d
 
 
 def stop_workflows(wait_s: int) -> None:
-    """Take no more workflows, and wait up to ``wait_s`` seconds for those that run."""
+    """Take no more workflows, and wait up to ``wait_s`` seconds for those that run.
+
+    It returns nothing: whether they ended in that time is not reported.
+    """
     DBOS.destroy(workflow_completion_timeout_sec=wait_s)
 
 

@@ -12,7 +12,9 @@ _DELIVERY_S: Final = "120"
 
 
 def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
-    """Return the command that starts a feature's session; it reads the feature's text from stdin.
+    """Return the words of the command that starts a feature's session; nothing is run.
+
+    The command reads the feature's text, if there is one, from its standard input.
 
     Args:
         request: What was submitted.
@@ -33,9 +35,9 @@ def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
 
 
 def decision_words(name: str, decision: FeatureDecision) -> tuple[str, ...]:
-    """Return the command that gives a decision to the session ``name``.
+    """Return the words of the command that gives a decision to the session ``name``; run nothing.
 
-    For requested changes, the command reads their text from stdin.
+    For requested changes, the command reads their text from its standard input.
     """
     options = ("--json", "--decision", decision.id)
     if decision.kind == APPROVE:

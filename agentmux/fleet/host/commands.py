@@ -88,6 +88,10 @@ class HostCommands:
                 it runs.
             text: The command's standard input.
 
+        Returns:
+            How it ended. A command that fails does not raise; one that takes too long is ended, and
+            has the exit code 1.
+
         Raises:
             StoppingError: AgentMux was removed or replaced, so the worker is about to end.
         """

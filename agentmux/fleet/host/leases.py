@@ -34,7 +34,10 @@ class Until:
     monotonic_s: float
 
     def lease(self, epoch: int) -> str:
-        """Return the content of the lease file for the session of this epoch of its feature."""
+        """Return the content of the lease file for a session.
+
+        ``epoch`` is the epoch of the feature (`Feature.epoch`) to which the session belongs.
+        """
         return Lease(epoch=epoch, until=self.wall, until_s=self.monotonic_s).encode()
 
 
@@ -98,7 +101,13 @@ class Leases:
             logger.warning("could not renew the lease of %s: %s", session.name, error)
 
     def end(self, session: Path, epoch: int) -> None:
-        """Make the lease of a session lapse at once, because its feature left this host."""
+        """Make the lease of a session lapse at once, because its feature left this host.
+
+        Nothing is done if the directory ``session`` does not exist.
+
+        Raises:
+            DataError: The lease file cannot be written.
+        """
         if session.is_dir():
             files.replace(session / lease.NAME, _NEVER.lease(epoch).encode())
 

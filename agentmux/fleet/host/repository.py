@@ -43,7 +43,8 @@ def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str
 def clone_of(repository: str, clones: Path) -> Path | None:
     """Return the folder for the host's clone of a repository; None if the host does not clone it.
 
-    A URL and a bare repository are cloned. In a checkout on this host, sessions work directly.
+    Nothing is cloned, and the folder need not exist. A URL and a bare repository are cloned. In a
+    checkout on this host, sessions work directly.
 
     Args:
         repository: A URL or an absolute path.

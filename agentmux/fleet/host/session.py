@@ -45,7 +45,10 @@ class HostSessions:
         return build.site(self.project, config=self.config, environ=self.environ)
 
     def find(self, slug: str) -> Path | None:
-        """Return the directory of the newest session with this slug; None if there is none."""
+        """Return the directory of the newest session with this slug; None if there is none.
+
+        A slug is the part of a session's name that is given at its start, without its time.
+        """
         folder = sessions_dir(self.project)
         matches = [each for each in self.site.folders.names(folder) if layout.slug_of(each) == slug]
         return folder / max(matches) if matches else None

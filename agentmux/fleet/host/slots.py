@@ -24,7 +24,7 @@ class Slots:
         self._changed = threading.Condition()
 
     def take(self, holder: str, rank: int, gives_up: Callable[[], bool]) -> bool:
-        """Wait until the holder has a slot; return whether it has one.
+        """Wait until the holder has a slot, and return True; False if ``gives_up`` ended the wait.
 
         It returns at once if the holder has a slot already, for example one that was handed over.
 

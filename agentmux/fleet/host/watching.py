@@ -53,7 +53,10 @@ class HostWatch:
             self._again()
 
     def rest(self, sessions: frozenset[Path]) -> None:
-        """Set which sessions are watched in addition to those that a drive follows."""
+        """Set which sessions are watched at rest, in addition to those that a drive follows.
+
+        They replace the set of the last call; their changes are reported to the callback.
+        """
         with self._lock:
             self._at_rest = sessions
             self._again()

@@ -38,10 +38,10 @@ _ENTRY: Final[schema.Schema] = {
 def read_backlog(
     path: Path, usual: FleetRequest, environ: Mapping[str, str]
 ) -> tuple[FleetRequest, ...]:
-    """Return the requests in a backlog, in its order.
+    """Return the requests in a backlog, in its order; empty for an empty file. Submits nothing.
 
     Args:
-        path: The file.
+        path: The YAML file.
         usual: Gives the values of the fields that an entry leaves out.
         environ: The environment variables, which say where the user's home directory is.
 

@@ -34,7 +34,7 @@ class FleetView:
     features: tuple[Feature, ...]
 
     def host_name(self, row: Feature) -> str:
-        """Return the name of a feature's host; empty if it has none."""
+        """Return the name of a feature's host; empty if it has none, or one that is unknown."""
         host = self.hosts.get(row.host or "")
         return host.name if host is not None else ""
 
@@ -63,6 +63,8 @@ def fleet_view(engine: sa.Engine) -> FleetView:
 
 def find(engine: sa.Engine, name: str) -> Feature:
     """Return the feature with the key ``name``, or else the one whose id begins with ``name``.
+
+    It never returns None: without exactly one match, it raises.
 
     Raises:
         NotFoundError: No feature matches, or several do.
@@ -111,7 +113,7 @@ def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
 
 
 def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
-    """Return a host as an object of the JSON output."""
+    """Return a host as an object of the JSON output of `fleet list`."""
     return {
         "id": host.id,
         "name": host.name,
@@ -126,7 +128,7 @@ def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
 
 
 def decision_fields(decision: FeatureDecision) -> dict[str, object]:
-    """Return a decision as an object of the JSON output."""
+    """Return a decision as an object of the JSON output of `fleet show`."""
     return {
         "id": decision.id,
         "kind": decision.kind,
@@ -156,5 +158,5 @@ def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, 
 
 
 def stamp(seconds: float) -> str:
-    """Return a Unix time, in seconds, as ISO 8601 text in UTC with milliseconds."""
+    """Return a time stamp as text: ``seconds`` of Unix time as ISO 8601 in UTC, to milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -47,7 +47,12 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRepositories:
-    """The repositories that this host's user allows, by ``fleet.repos`` in the file ``config``."""
+    """The repositories that this host's user allows the fleet to run.
+
+    Attributes:
+        allowed: The entries of the setting ``fleet.repos``.
+        config: The user's configuration file, which has that setting; named in hints.
+    """
 
     allowed: tuple[str, ...]
     config: Path
@@ -56,14 +61,26 @@ class OwnRepositories:
 def submit_allowed(
     engine: sa.Engine, person: Person, requests: Sequence[FleetRequest], own: OwnRepositories
 ) -> tuple[Submitted, ...]:
-    """Submit all of these requests, or none; tell which hosts may run them, if not all may.
+    """Check that a host may run each request, then submit all of them, or none, as `submit` does.
 
-    What hosts that were seen have said counts, and what this host's user allows.
+    A host may run what its ``fleet.repos`` allows, as its worker has told the fleet (anything if it
+    has told nothing); this host, what ``own`` allows. If only some of the hosts may run a
+    repository, the person is warned.
+
+    Args:
+        engine: The engine of the fleet's database.
+        person: Gets the warnings.
+        requests: What to submit.
+        own: What this host's user allows.
+
+    Returns:
+        The features, in the order of the requests.
 
     Raises:
-        ConfigError: No host may run the repository of one.
-        NotFoundError: This host is the whole fleet, and has no such repository.
+        ConfigError: No host may run the repository of a request.
+        NotFoundError: This host is the whole fleet, and has no such repository; or as in `submit`.
         UsageError: As in `submit`.
+        MissingError: The database is unreachable.
     """
     with explain_errors(engine), engine.connect() as connection:
         hosts, repos = rows.hosts(connection), rows.host_repositories(connection)

@@ -45,9 +45,10 @@ YAML_MAX: Final = 1 << 20
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
-    """Read the artifacts of the session in the folder ``session``.
+    """Return the artifacts of the session in the directory ``session``.
 
-    Files that an unfinished move in ``state`` will take to the folder ``history`` are left out.
+    ``state`` is the session's present state, which says which phases its pipeline has. Files that
+    an unfinished move in ``state`` will take to the folder ``history`` are left out.
 
     Raises:
         DataError: The system does not let us read one of the files.

@@ -127,9 +127,9 @@ def _take_turn(folder: Path) -> int:
 
 
 def discard_pipes(folder: Path) -> None:
-    """Remove the pipes that killed commands left in ``folder``.
+    """Remove the pipes that killed commands left in ``folder``, a session's directory.
 
-    Nothing is removed while a command is starting an orchestrator there.
+    It does not raise. Nothing is removed while a command is starting an orchestrator there.
     """
     with suppress(BlockedError, OSError):
         turn = _take_turn(folder)
@@ -146,9 +146,10 @@ def _sweep(folder: Path) -> None:
 
 
 def take_environment(path: Path) -> dict[str, str] | None:
-    """Return the environment that the command with the pipe ``path`` passed, and remove its file.
+    """Return the environment that a command passed to its orchestrator, and remove its file.
 
-    None if there is no such file.
+    ``path`` is the path of the command's pipe (`ReadyPipe.path`). None if there is no such file,
+    for example because it was read before.
     """
     try:
         text = _beside(path).read_text("ascii")
@@ -184,7 +185,8 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
 def take_approval_environment(folder: Path, approval: str) -> dict[str, str] | None:
     """Return the environment that `leave_environment` stored for an approval, and remove its file.
 
-    None if there is no such file, or if it is not valid.
+    ``folder`` is the session's directory, ``approval`` the id of the approval. None if there is no
+    such file, or if it is not valid.
     """
     path = _of_approval(folder, approval)
     data = files.read_limited(path, _ENVIRONMENT_MAX)
@@ -211,9 +213,9 @@ def _beside(path: Path) -> Path:
 
 
 def report(path: Path, data: bytes) -> None:
-    """Send ``data`` to the command that waits on the pipe ``path``.
+    """Send the report ``data`` to the command that waits on the pipe ``path``.
 
-    Do nothing if none is waiting.
+    It does nothing if none is waiting, and does not raise. Of ``data``, at most 64 KiB are sent.
     """
     with suppress(OSError):
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

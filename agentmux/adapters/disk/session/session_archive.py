@@ -36,7 +36,11 @@ _BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, Recursi
 
 
 def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    """Return the session's files to export, and the paths of files that cannot be exported."""
+    """Return the session's files to export, and the paths of files that cannot be exported.
+
+    ``home`` is the session's directory; paths are relative to it. The journal is in neither: it is
+    exported from its events. Files that an export never takes are in neither, too.
+    """
     packed_files: list[Member] = []
     left: list[str] = []
     for path in _list_files(home):
@@ -71,7 +75,10 @@ def _list_files(home: Path) -> Iterator[str]:
 
 
 def make_member(path: str, data: bytes) -> Member:
-    """Return the archive member for a file ``path`` with the content ``data``."""
+    """Return the entry of the manifest for a file: its path, size and SHA-256.
+
+    ``path`` is relative to the session's directory; ``data`` is the file's content.
+    """
     return Member(path=path, size=len(data), sha256=sha256(data).hexdigest())
 
 
@@ -86,7 +93,7 @@ def bundle_digest(bundle: Path) -> tuple[str, int]:
 
 
 def journal(events: Iterable[Event]) -> bytes:
-    """Return the content of a journal file with these events."""
+    """Return the content of a journal file with these events, one line for each; writes nothing."""
     return b"".join(encode_line(encode(each, VERSION)) for each in events)
 
 
@@ -104,14 +111,15 @@ def require_free(target: Path, *, force: bool) -> None:
 
 
 def write(target: Path, packed: Packed, *, force: bool) -> str:
-    """Write the archive to a temporary file, verify it, and rename it to ``target``.
-
-    Return its digest. The digest is the SHA-256 of the manifest, in hex.
+    """Write an exported session to ``target``: to a temporary file first, which is verified.
 
     Args:
         target: The file to write.
-        packed: The content.
+        packed: The content: the manifest, the session's directory, the journal and the bundle.
         force: Whether to replace an existing file.
+
+    Returns:
+        The SHA-256 of the manifest, in hex.
 
     Raises:
         UsageError: ``target`` is not free; see `require_free`.
@@ -198,7 +206,11 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 
 
 def delete(path: Path) -> None:
-    """Remove a temporary file."""
+    """Remove a file; do nothing if it does not exist.
+
+    Raises:
+        DataError: It cannot be removed.
+    """
     files.remove(path)
 
 

@@ -69,7 +69,13 @@ class FileSession(FileSignals):
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the artifacts, except files that an unfinished move in ``state`` will archive."""
+        """Return the artifacts, except files that an unfinished move in ``state`` will archive.
+
+        ``state`` is the session's present state.
+
+        Raises:
+            DataError: The system does not let us read one of the files.
+        """
         return read_artifacts(self._path, state)
 
     def digest(self, path: str) -> str:
@@ -81,7 +87,12 @@ class FileSession(FileSignals):
         return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Return what is recorded in a launch's folder: start, exit record, the user's choice."""
+        """Return what is recorded in a launch's folder: start, exit record, the user's choice.
+
+        ``launch`` is the launch's id. ``exit`` and ``choice`` of the result are None where there is
+        no such file; a choice that is not valid is None, too, and such an exit record an `Exit`
+        without facts.
+        """
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
         stopped = os.path.lexists(folder / "stopped")
@@ -190,7 +201,7 @@ class FileSession(FileSignals):
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Replace the journal of a session from an older version by one with ``events``.
+        """Import a session from an older version: replace its journal by one with ``events``.
 
         The state that follows from the events is saved and returned; its revision is one more than
         that of the old ``state``. The old journal is kept under another name

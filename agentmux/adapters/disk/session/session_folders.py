@@ -70,7 +70,10 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 def is_session(path: str | Path) -> bool:
-    """Return whether a directory contains a state or a journal."""
+    """Return whether the directory ``path`` contains a state or a journal; they are not read.
+
+    False if it does not exist.
+    """
     return any(os.path.lexists(f"{path}/{name}") for name in _SIGNS)
 
 
@@ -80,7 +83,7 @@ def leftovers(folder: Path) -> tuple[Path, ...]:
 
 
 def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
-    """Return the directories in ``folder`` that a killed start left behind.
+    """Return the directories in ``folder``, a sessions folder, that a killed start left behind.
 
     A start takes seconds; directories younger than `STARTING_S` may still be in use. ``now_s`` is
     the current Unix time.
@@ -94,7 +97,11 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
 
 
 def read_unchecked(path: Path) -> Mapping[str, Any] | None:
-    """Return the fields of the session's ``state.json``; None if it must be read in full."""
+    """Return the fields of the session's ``state.json``, after a quick look at their form.
+
+    None if the file is missing, damaged, too large or from a newer AgentMux, or does not fit the
+    journal: then the session must be read in full, with `session_files`.
+    """
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or not has_phase(fields):
         return None

@@ -48,7 +48,10 @@ _FEATURE_MAX: Final = 1 << 20
 
 
 def lines_version(loaded: LoadedSession) -> int:
-    """Return the version of journal lines that the session's orchestrator can read."""
+    """Return the version of journal lines to append, so that the session's orchestrator reads them.
+
+    It is `OLDER_VERSION` for a session of an older version of AgentMux, else `VERSION`.
+    """
     return OLDER_VERSION if loaded.older else VERSION
 
 
