@@ -83,6 +83,8 @@ def decide_with_consent(
 def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
     """Record a decision on a feature, and enqueue the drive that delivers it to the session.
 
+    Nobody is asked. ``row`` is the feature as it was read; what it is now counts.
+
     Returns:
         The id of the decision.
 

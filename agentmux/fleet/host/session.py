@@ -95,7 +95,10 @@ _LINES = 400
 
 
 def next_wake_time(view: SessionView) -> datetime | None:
-    """Return when the first parked agent of a session is woken; None if no time is known."""
+    """Return when the first parked agent of a session is woken; None if no time is known.
+
+    A parked agent waits for the end of its usage limit. None also if no agent is parked.
+    """
     times: Iterable[datetime | None] = (time_of(each.parked_until) for each in view.seats)
     return min((each for each in times if each is not None), default=None)
 

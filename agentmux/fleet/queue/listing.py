@@ -87,7 +87,11 @@ def find(engine: sa.Engine, name: str) -> Feature:
 def idle_host(engine: sa.Engine, row: Feature) -> str:
     """Return the name of a feature's host if no worker runs there.
 
-    Empty if a worker runs there, or the feature has no host.
+    Empty if a worker runs there, or the feature has no host. ``row`` is the feature; whether a
+    worker runs is read from the database now.
+
+    Raises:
+        MissingError: The database is unreachable.
     """
     with explain_errors(engine), engine.connect() as connection:
         host = rows.hosts(connection).get(row.host or "")

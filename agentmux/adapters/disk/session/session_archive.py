@@ -83,7 +83,11 @@ def make_member(path: str, data: bytes) -> Member:
 
 
 def bundle_digest(bundle: Path) -> tuple[str, int]:
-    """Return the SHA-256 of a file, in hex, and its size in bytes."""
+    """Return the SHA-256 of the git bundle in the file ``bundle``, in hex, and its size in bytes.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     digest, size = sha256(), 0
     with bundle.open("rb") as file:
         while piece := file.read(_PIECE):

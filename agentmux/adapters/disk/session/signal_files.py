@@ -116,10 +116,10 @@ class FileSignals:
         return data, "" if data is not None else "missing"
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Parse one YAML document strictly.
+        """Parse one YAML document strictly; return its value and a sentence for each problem.
 
-        Return its value and a sentence for each problem, with the line number if it is known. The
-        value is None if there are problems.
+        The sentence has the line number if it is known. The value is None if there are problems.
+        ``data`` is the content of the file.
         """
         from agentmux.adapters.yaml.documents import load_yaml
 

@@ -54,7 +54,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def environment(pid: int) -> Mapping[str, str]:
-    """Return the environment with which a process was started.
+    """Return the environment with which a process was started, by name of the variable.
 
     Raises:
         OSError: The process belongs to another user, or has ended.
@@ -64,7 +64,7 @@ def environment(pid: int) -> Mapping[str, str]:
 
 
 def argv(pid: int) -> tuple[str, ...]:
-    """Return the command line of a process.
+    """Return the words of a process's command line; one empty word for a zombie.
 
     Raises:
         OSError: The process belongs to another user, or has ended.
