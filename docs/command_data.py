@@ -13,7 +13,7 @@ from agentmux.cli.examples import EXAMPLES
 from agentmux.cli.fast.candidates import KINDS
 
 FREE: Final = frozenset({
-    *("NAME", "N", "S", "D", "REF", "TEXT", "FEATURE", "KEYS", "DIGEST", "URL"),
+    *("NAME", "N", "S", "D", "REF", "TEXT", "FEATURE", "KEYS", "DIGEST", "URL", "SEAT=DIGEST"),
     *("BRANCH|PR", "N|URL", "HOST:PORT", "HOST", "ID", "KEY", "PATH|URL"),
 })  # fmt: skip
 """The metavars of values for which nothing is completed."""

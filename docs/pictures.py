@@ -154,10 +154,12 @@ def picker(story: Story, gallery: Gallery) -> None:
 
 
 def stopped(story: Story, gallery: Gallery) -> None:
-    """The panes of a session that was resumed: each waits for a choice."""
-    line = f"agentmux resume {story.names['dark']}"
+    """The panes of a session that was resumed by ``resume.policy: confirm``: each waits."""
+    file = story.shop.parent / "confirm.yaml"
+    file.write_text("version: 1\nresume: {policy: confirm}\n", encoding="utf-8")
+    line = f"agentmux --config {file} resume {story.names['dark']}"
     with story.stage.terminal(line, cwd=story.shop, size=_WINDOW) as terminal:
-        terminal.shows("New conversation", "waits for your choice in its pane")
+        terminal.shows("Restart fresh", "waits for your choice in its pane")
         gallery.take("stopped-panes", terminal, "agentmux resume")
 
 

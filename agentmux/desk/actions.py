@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.processes.command_runs import CommandEnd
 from agentmux.app.session.search.lookup import entry_at
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.documents.diff_comments import LineComment, change_request
+from agentmux.core.names.conversations import SeatChoice
 from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import DeskCommand
 from agentmux.core.terminal.text import command_words
@@ -22,6 +24,7 @@ from agentmux.desk.screens.dialogs import (
     ChoiceDialog,
     FailureDialog,
     LineEntryDialog,
+    ResumeDialog,
     TextDialog,
     TextEntryDialog,
 )
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agentmux.app.delivery.approval.approval_question import ApprovalQuestion
+    from agentmux.app.views.outlook import Outlook
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.desk.list.listing import DeskRow, SessionListing
     from agentmux.desk.screens.widgets import PageView
@@ -52,19 +56,6 @@ class _Changes:
 
     beginnings: tuple[tuple[str, str], ...]
     digest: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What a resume would do.
-
-    Attributes:
-        lines: The description of the resume.
-        seats: The seats whose conversations would be resumed.
-    """
-
-    lines: tuple[str, ...]
-    seats: tuple[str, ...]
 
 
 class Desk(Protocol):
@@ -344,13 +335,12 @@ class Actions:
         if row.live:
             self._app.say(f"{row.name} is at work; nothing has to be resumed. Enter attaches.")
             return
-        plan: _Plan = await in_daemon_thread(partial(self._plan, row))
+        lines, seen = await in_daemon_thread(partial(self._plan, row))
         title = f"What a resume of {row.name} would do"
-        anew = "a number: that seat begins anew. " if plan.seats else ""
-        question = f"{anew}Resume? y yes, Esc no"
-        fresh = await self._app.ask(ChoiceDialog(title, plan.lines, plan.seats, question))
-        if fresh is not None:
-            words = command_words.resume(row.name, tuple(sorted(fresh)))
+        chosen = await self._app.ask(ResumeDialog(title, lines, seen.seats))
+        if chosen is not None:
+            choices = {seen.seats[place].seat: each for place, each in chosen.items()}
+            words = command_words.resume(row.name, seen.agree(choices).options)
             await self._run(row.project, words, "resuming")
 
     async def _reattach(self, row: DeskRow) -> bool:
@@ -364,33 +354,37 @@ class Actions:
         asked = TextDialog(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
         if not await self._app.ask(asked):
             return False
-        words = command_words.resume(row.name, (), reattach=True)
+        words = command_words.reattach(row.name)
         return await self._run(row.project, words, "reattaching")
 
-    def _plan(self, row: DeskRow) -> _Plan:
+    def _plan(self, row: DeskRow) -> tuple[tuple[str, ...], Outlook]:
+        """Return what a resume would do: lines about all but its seats, and the outlook."""
         from agentmux.app.commands.resume.resume import plan_resume
+        from agentmux.app.views.outlook import plan_outlook
         from agentmux.app.views.session.explanation import explanation
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)
-        lines = explanation(world, site, entry_at(site, row.path), explain=False)
-        panes = plan_resume(world, world.files(row.path)).panes
-        seats = tuple(each.work.seat for each in panes if each.mode == "native")
-        return _Plan(lines=tuple(self._locate(e, row.project) for e in lines), seats=seats)
+        lines = explanation(world, site, entry_at(site, row.path), explain=False, seats=False)
+        plan = plan_resume(world, world.files(row.path))
+        # Without its program a seat blocks the resume, which nobody attends; the lines say so.
+        panes = tuple(each for each in plan.panes if not each.lacks_program)
+        shown = tuple(self._locate(each, row.project) for each in lines)
+        return shown, plan_outlook(world, replace(plan, panes=panes), read_limited)
 
     async def _resume_marked(self) -> None:
         rows = [each for each in self._app.listing.chosen if each.can_be_resumed]
         if not rows:
             self._app.say("none of the marked sessions is at rest")
             return
-        lines = [_row_words(each) for each in rows]
-        asked = TextDialog("Resume these sessions", lines, f"Resume {len(rows)}?")
-        if not await self._app.ask(asked):
+        plans = [await in_daemon_thread(partial(self._marked_plan, row)) for row in rows]
+        lines = [line for shown, _ in plans for line in shown]
+        if await self._app.ask(ResumeDialog(f"Resume {len(rows)} sessions", lines, ())) is None:
             return
         failed: list[tuple[DeskRow, CommandEnd]] = []
-        for number, row in enumerate(rows, start=1):
+        for number, (row, (_, panes)) in enumerate(zip(rows, plans, strict=True), start=1):
             self._app.say(f"resuming {row.name} ({number} of {len(rows)}) …")
-            words = command_words.resume(row.name, ())
+            words = command_words.resume(row.name, panes.options)
             reply = await self._app.tools.commands.run(row.project, words)
             failed += [] if reply.is_ok else [(row, reply)]
         self._app.unmark({row.path for row in rows} - {row.path for row, _ in failed})
@@ -398,6 +392,18 @@ class Actions:
         if failed:
             told = [f"{row.name}: {reply.words}" for row, reply in failed]
             await self._app.ask(TextDialog("Not resumed", told))
+
+    def _marked_plan(self, row: DeskRow) -> tuple[tuple[str, ...], LaunchPolicy]:
+        """Return what a resume of one of several sessions would do, and what that agrees to."""
+        from agentmux.app.views.outlook import seat_lines
+
+        try:
+            _, seen = self._plan(row)
+        except AgentmuxError as error:
+            return (_row_words(row), f"  {error.message}"), ORDINARY  # its resume reports the error
+        seats = tuple((each, SeatChoice.PLANNED) for each in seen.seats)
+        shown = (f"  {' '.join(each)}" for each in seat_lines(seats, numbered=False))
+        return (_row_words(row), *shown), seen.agree({})
 
     async def _restart(self, row: DeskRow) -> None:
         seats = await in_daemon_thread(partial(self._restartable, row))

@@ -12,6 +12,7 @@ from agentmux.app.commands.resume.resume import ResumePlan, plan_resume
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.phase import Phase
@@ -98,7 +99,7 @@ class Stage:
         reached: bool = True,
         world: World | None = None,
         fresh: frozenset[str] = frozenset(),
-        stopped: bool = False,
+        policy: LaunchPolicy = ORDINARY,
     ) -> dict[str, PreparedLaunch]:
         """Launch the agents of the phase as the orchestrator does, but without panes."""
         world = world or self.world()
@@ -107,7 +108,7 @@ class Stage:
         made = {}
         for work in find_work(session.state):
             launcher = Launcher(world, session.files, session.state, fresh=fresh)
-            prepared = launcher.prepare(work, 1, session.artifacts(), stopped=stopped)
+            prepared = launcher.prepare(work, 1, session.artifacts(), policy=policy)
             session.record(prepared.fact, seat=work.seat, launch=prepared.plan.launch)
             made[work.seat] = prepared
         for seat in made if reached else ():

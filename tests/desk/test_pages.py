@@ -2,11 +2,13 @@
 
 import os
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from agentmux.core.codec.frozen import replace
+from agentmux.core.conversation.launch_policy import LaunchPolicy
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.text import command_words
 from agentmux.desk.list.reading import SessionReader
@@ -24,9 +26,11 @@ def test_a_command_names_its_session_and_what_was_shown() -> None:
     assert asked == ("request-changes", "--session", rests.name, "-")
     answered = command_words.answer(rests.name, "coder-1", ("-x", "Enter"), "d2")
     assert answered[-4:] == ("--", rests.name, "-x", "Enter")
-    resumed = command_words.resume(rests.name, ("coder-1", "coder-2"))
+    panes = LaunchPolicy(fresh=("coder-1", "coder-2"), agreed={"coder-1": "d3"})
+    resumed = command_words.resume(rests.name, panes.options)
+    assert ("--agreed", "coder-1=d3") in pairwise(resumed)
     assert resumed.count("--fresh-role") == 2
-    assert "--reattach" in command_words.resume(rests.name, (), reattach=True)
+    assert "--reattach" in command_words.reattach(rests.name)
     assert command_words.start(str(Path("/tmp/f")))[-1] == "@/tmp/f"
 
 

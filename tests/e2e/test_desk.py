@@ -104,8 +104,14 @@ def test_an_orchestrator_is_killed_under_its_eyes(project: Project, wait_until: 
         desk.press("S")
         desk.shows("there is nothing to stop")
         desk.press("R")
-        desk.shows("What a resume of", "resumes in implementing", "1 [ ] coder-1")
-        desk.press("y")
+        desk.shows("What a resume of", "resumes in implementing", "1 ↻ coder-1")
+        desk.press("1")
+        desk.shows("begins a new conversation: you chose it")
+        desk.press("1")
+        desk.shows("a shell for you instead of its agent: you chose it")
+        desk.press("1", "1")
+        desk.shows("1 ↻ coder-1")
+        desk.press("Enter")
         desk.shows("1 running", within_s=30)
 
 
@@ -125,8 +131,8 @@ def test_the_server_is_killed_and_all_marked_sessions_are_resumed(
             *(20, lambda: desk.screen),
         )
         desk.press("Home", "Space", "Space", "R")
-        desk.shows("Resume 2?")
-        desk.press("y")
+        desk.shows("Resume 2 sessions", "↻ coder-1  demo: its conversation comes back")
+        desk.press("Enter")
         desk.shows("resumed 2 of 2", "2 running", within_s=60)
         assert "R resume" not in desk.screen
         assert not any(row[1] == "*" for row in desk.screen.splitlines() if row[1:])

@@ -165,9 +165,9 @@ def test_new_tell_stop_resume_and_reattach(twins: Twins, wait_until: WaitUntil) 
 
         desk.shows("1 interrupted", "safe to resume")
         desk.press("R")
-        desk.shows("What a resume of", "1 [ ] coder-1")
+        desk.shows("What a resume of", "1 ↻ coder-1")
         desk.press("1")
-        desk.shows("1 [x] coder-1")
+        desk.shows("begins a new conversation: you chose it")
         desk.press("y")
         name = twins.other.name
         twins.projects[1].ok("resume", "--detach", "--yes", "--fresh-role", "coder-1", name)

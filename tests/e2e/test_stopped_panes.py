@@ -1,10 +1,9 @@
 """Stopped panes, and resumes without a conversation, from the command line."""
 
 import os
-import pty
 import re
+import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,12 @@ BUSY = {"roles": {"architect": {"think": 600}}}
 QUIET = {"roles": {"architect": {"silent": True}}}
 
 
-def at_work(project: Project, wait_until: WaitUntil, agent: str = "demo") -> Session:
+def at_work(
+    project: Project, wait_until: WaitUntil, agent: str = "demo", place: str = "--no-worktree"
+) -> Session:
     """Return a session that was killed with its tmux server while the architect was busy."""
     project.scenario(BUSY)
-    answer = project.json("start", "--agent", agent, "--", "add a greeting")
+    answer = project.json("start", "--agent", agent, place, "--", "add a greeting")
     session = Session(project, project.path / answer["path"])
     wait_until(lambda: seat(session).get("reached"), 30, lambda: seat(session))
     wait_until((session.path / "snapshots" / "architect.json").exists, 20)
@@ -55,7 +56,7 @@ def resume_to_the_question(project: Project, session: Session, wait_until: WaitU
     """Resume a session whose architect then stands stopped and asks how to go on."""
     project.ok("resume", session.name, "--detach")
     session.until_seat("architect", "stopped")
-    wait_until(lambda: "New conversation" in screen(project), 20)
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
 
 
 def chosen(session: Session) -> list[dict[str, Any]]:
@@ -149,7 +150,7 @@ def test_a_prompt_is_typed_once_its_agent_is_chosen(
     session = at_work(project, wait_until, agent="demo-paste")
     project.scenario({})
     project.ok("resume", session.name, "--detach")
-    wait_until(lambda: "New conversation" in screen(project), 20)
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
     project.tmux("send-keys", "-t", pane(project)["id"], key)
     wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
     wait_until(lambda: session.state["phase"] == "planning", 20)
@@ -199,6 +200,8 @@ def test_a_program_that_is_gone_is_replaced_by_a_shell(
     before = session.state["agents"]["architect"]
 
     with Client(project, "agentmux", "resume", session.name, "--detach") as person:
+        wait_until(lambda: "a shell for you instead of its agent: no program" in person.said, 30)
+        person.press("\r")
         said = person.ended(0)
     assert "warning: `no-such-program` is not on PATH: architect gets a shell" in said
     wait_until(lambda: "agentmux submit architecture" in screen(project), 20)
@@ -265,15 +268,70 @@ def test_a_rejected_conversation_is_started_afresh_once_and_told(
 
 
 @pytest.mark.long
-def test_at_a_terminal_a_resume_asks_in_each_pane(project: Project, wait_until: WaitUntil) -> None:
+def test_at_a_terminal_a_resume_asks_once(project: Project, wait_until: WaitUntil) -> None:
     session = at_work(project, wait_until)
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "agentmux", "resume", session.name, "--detach"],
-        check=False, cwd=project.path, env=project.env, stdin=theirs, stderr=theirs,
-        stdout=subprocess.DEVNULL, timeout=60,
-    )  # fmt: skip
-    os.close(theirs)
-    os.close(ours)
-    assert done.returncode == 0
+    project.scenario({})
+    with Client(project, "agentmux", "resume", "--detach") as person:
+        wait_until(
+            lambda: "1 ↻ architect  demo: its conversation comes back" in person.said,
+            30,
+            lambda: person.said,
+        )
+        person.press("\r")
+        person.ended(0)
+    wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    modes = [e["payload"]["mode"] for e in session.events if e["event"] == "agent_launched"]
+    assert modes[:2] == ["fresh", "native"]
+    assert not any(e["payload"].get("stopped") for e in session.events)
+    assert not chosen(session)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("keys", "end"), [("n", 130), ("11\r", 0)])
+def test_the_question_can_be_declined_and_takes_a_shell_for_a_seat(
+    project: Project, wait_until: WaitUntil, keys: str, end: int
+) -> None:
+    session = at_work(project, wait_until)
+    before = session.path.joinpath("tool_events.jsonl").read_bytes()
+    with Client(project, "agentmux", "resume", session.name, "--detach") as person:
+        wait_until(lambda: "its conversation comes back" in person.said, 30, lambda: person.said)
+        person.press(keys)
+        said = person.ended(end)
+    if end:
+        assert "nothing was done" in said
+        assert session.path.joinpath("tool_events.jsonl").read_bytes() == before
+        return
+    wait_until(lambda: "architect: a shell, you chose it" in screen(project), 20)
+    assert seat(session)["mode"] == "shell"
+    panes = project.json("resume", "--dry-run", code=3)["sessions"][0]["panes"]
+    assert [each["mode"] for each in panes] == ["native"]  # its conversation is kept
+
+
+@pytest.mark.long
+def test_a_pane_that_is_not_what_was_agreed_to_waits(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = at_work(project, wait_until)
+    (planned,) = project.json("resume", "--dry-run")["sessions"][0]["panes"]
+    file = session.path / "requirements.md"
+    file.write_text(file.read_text() + "and a farewell\n")
+    agreed = ("--agreed", f"architect={planned['digest']}")
+    project.ok("resume", session.name, "--detach", *agreed)
     session.until_seat("architect", "stopped")
+    wait_until(lambda: "not what you agreed to; now begins a new" in screen(project), 20)
+    assert "Restart fresh" not in screen(project)
+    project.tmux("send-keys", "-t", pane(project)["id"], "f")
+    wait_until(lambda: chosen(session), 20)
+    assert [each["payload"]["choice"] for each in chosen(session)] == ["fresh"]
+
+
+@pytest.mark.long
+def test_a_pane_that_comes_after_the_setup_waits_too(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config(f"git: {{setup: [{{name: prepare, run: [sleep, '1']}}]}}\n{CONFIRM}")
+    session = at_work(project, wait_until, place="--worktree")
+    shutil.rmtree(session.state["worktree"])
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    assert session.kinds("setup_done")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -42,13 +43,16 @@ def monitor(sample: Sample, cols: int, rows: int) -> Sequence[str]:
     return render(sample.picture, wide, rows - 1)
 
 
-def picker_of(shown: Sequence[Sample], at: str, cols: int, rows: int) -> list[str]:
+def picker_of(
+    shown: Sequence[Sample], at: str, cols: int, rows: int, *, asks: bool = False
+) -> list[str]:
     choices = [
         Choice(name=each.name, words=f"{each.entry.slug} {each.entry.title}") for each in shown
     ]
-    picker = tell(begin(choices), {each.name: status_label(each.row.status) for each in shown})
+    picker = begin(choices, asks=asks)
+    picker = tell(picker, {each.name: status_label(each.row.status) for each in shown})
     scene = PickerScene(
-        picker=picker if not at else type(picker)(choices=picker.choices, at=at),
+        picker=replace(picker, at=at) if at else picker,
         known={
             each.name: KnownSession(
                 name=each.short,
@@ -68,6 +72,11 @@ def picker_of(shown: Sequence[Sample], at: str, cols: int, rows: int) -> list[st
 
 def picker(sample: Sample, cols: int, rows: int) -> Sequence[str]:
     return picker_of(samples(sample.case), sample.name, cols, rows)
+
+
+def question(sample: Sample, cols: int, rows: int) -> Sequence[str]:
+    """The question of a resume, about one session."""
+    return picker_of((sample,), sample.name, cols, rows, asks=True)
 
 
 def status(sample: Sample, cols: int, _: int) -> Sequence[str]:
@@ -97,12 +106,13 @@ def resume_refused(sample: Sample, cols: int, _: int) -> Sequence[str]:
 SCREENS: Final[Mapping[str, Screen]] = {
     "monitor": monitor,
     "picker": picker,
+    "question": question,
     "status": status,
     "resume --dry-run": dry_run,
     "resume": resume_refused,
 }
 
-DRAWN: Final = frozenset({"monitor", "picker"})
+DRAWN: Final = frozenset({"monitor", "picker", "question"})
 """The screens that fill the terminal; the others are printed above a prompt."""
 
 LISTS: Final[Mapping[str, Callable[[Sequence[Sample], int, int], list[str]]]] = {
@@ -123,6 +133,10 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "implementing: sub-plan 2 is not done", "its conversation comes back", "Enter resume",
     ),
     ("picker", "waiting"): ("Enter attach",),
+    ("question", "interrupted"): (
+        "Resume this session?", "implementing: sub-plan 2 is not done",
+        "its conversation comes back", "Enter resume", "1-9 change a seat",
+    ),
     ("status", "waiting"): ("waiting for you", "next: agentmux"),
     ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),
     ("status", "failed"): ("it failed: coder-1 was lost twice", "next: agentmux restart"),

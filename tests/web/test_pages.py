@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -326,6 +327,43 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
     session.wait("decision")
     assert ">Resume</button>" not in page.text(path)
+
+
+@pytest.mark.long
+def test_a_resume_shows_its_plan_and_does_what_was_chosen_for_a_seat(page: Page) -> None:
+    page.project.scenario({"roles": {"architect": {"think": 600}}})
+    session = page.project.start().settled("architect")
+    path = f"/sessions/{session.name}"
+    assert said(page, page.post(f"{path}/stop")).startswith("Done: ")
+    shown = page.text(path)
+    no_markup(shown)
+    (offered,) = re.findall(r'<select name="seat:architect">(.*?)</select>', shown, re.DOTALL)
+    options = re.findall(r'<option value="(\w+)=(\w+)"( selected)?>([^<]*)<', offered)
+    assert [(name, picked, words) for name, _, picked, words in options] == [
+        ("planned", " selected", "demo: its conversation comes back"),
+        ("fresh", "", "demo: begins a new conversation: you chose it"),
+        ("shell", "", "demo: a shell for you instead of its agent: you chose it"),
+        ("stopped", "", "demo: stays stopped until you choose in its pane"),
+    ]
+    digests = {name: digest for name, digest, _, _ in options}
+    assert page.post(f"{path}/resume", None, **{"seat:architect": f"shell={digests['shell']}"})
+    session.until_seat("architect")
+    assert session.state["seats"]["architect"]["mode"] == "shell"
+
+    # What was shown is not what is there by now, so nothing starts by itself.
+    assert said(page, page.post(f"{path}/stop")).startswith("Done: ")
+    assert page.post(f"{path}/resume", None, **{"seat:architect": f"planned={digests['fresh']}"})
+    session.until_seat("architect", "stopped")
+
+
+@pytest.mark.long
+def test_a_page_that_is_only_read_shows_the_plan_without_a_form(page: Page) -> None:
+    session = page.project.start("add a greeting", "--quick").wait()
+    page.project.ok("stop", session.name)
+    with closing(Page(page.project, read_only=True).login()) as reader:
+        shown = reader.text(f"/sessions/{session.name}")
+    assert "It goes on in completing" in shown
+    assert f"{session.name}/resume" not in shown
 
 
 @pytest.mark.long

@@ -171,7 +171,7 @@ class _Gate:
         lines += [GateLine("", 5)] if self._names else []
         for place, name in enumerate(self._names):
             each, mark = choices[name], "\u203a" if place == self._at else " "
-            words = f"{mark} {each['key']}  {each['title']:<{longest}}  {clean(str(each['says']))}"
+            words = f"{mark} {each['key']} {each['title']:<{longest}} {clean(str(each['says']))}"
             lines.append(GateLine(words.rstrip(), 0, place == self._at))
         lines += [GateLine("", 5), GateLine(_HELP, 4)] if self._names else []
         return lines + ([GateLine(f"problem: {clean(self._problem)}", 0)] if self._problem else [])

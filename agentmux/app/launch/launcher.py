@@ -18,13 +18,14 @@ from agentmux.core.agents.environment import IDENTITY
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.commands import SetupStep, VerifyCommand
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.journal.events import AgentLaunched
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import SeatPlayer
 from agentmux.core.launch.plan import LaunchPlan, plan_launch
 from agentmux.core.launch.writing import GRACE_S, launch_files, record_fields, worktree_env
 from agentmux.core.names import layout
-from agentmux.core.names.conversations import pane_label
+from agentmux.core.names.conversations import SeatChoice, how_it_comes_back, pane_label
 from agentmux.core.names.phase import BASE, CHECK, SETUP
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
@@ -104,7 +105,12 @@ class Launcher:
         return plan_launch(self._state, facts)
 
     def prepare(
-        self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
+        self,
+        work: Work,
+        attempt: int,
+        artifacts: Artifacts,
+        *,
+        policy: LaunchPolicy = ORDINARY,
     ) -> PreparedLaunch:
         """Write the launch folder for ``work``; does not open the pane.
 
@@ -112,10 +118,9 @@ class Launcher:
             work: What to launch an agent for.
             attempt: Number of this launch for the same work, from 1.
             artifacts: The artifacts of the session.
-            stopped: Whether the pane waits for the user's choice before it starts an agent.
+            policy: What the user chose for the seat, and what they agreed to.
         """
-        plan = self.plan(work, artifacts)
-        stopped = stopped and plan.plays
+        plan, waits = _apply(policy, self.plan(work, artifacts))
         fact = AgentLaunched(
             role=work.role,
             record=record_fields(plan),
@@ -126,11 +131,11 @@ class Launcher:
             topic=work.topic,
             prompt_bytes=len(plan.prompt.encode()),
             fresh_prompt_bytes=len(plan.full_prompt.encode()),
-            stopped=stopped,
+            stopped=bool(waits),
             phase=working_phase(self._state),
         )
-        files = launch_files(self._state, plan, stopped=stopped)
-        text = pane_label(work.seat, plan.player.spec.name, STOPPED if stopped else plan.mode)
+        files = launch_files(self._state, plan, waits=waits)
+        text = pane_label(work.seat, plan.player.spec.name, STOPPED if waits else plan.mode)
         self._write(plan, files)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
@@ -247,3 +252,21 @@ class Launcher:
             if seat.status in {LAUNCHED, STOPPED}:
                 record = self._reader.histories[name].record
                 yield from (seat.launch, record.session_ref if record is not None else None)
+
+
+def _apply(policy: LaunchPolicy, plan: LaunchPlan) -> tuple[LaunchPlan, str]:
+    """Return how a seat is launched after the user's choice for it.
+
+    Also returns why the pane waits for the user before it starts an agent; empty if it does not.
+    """
+    seat = plan.work.seat
+    choice = policy.choice(seat)
+    if not plan.plays:
+        return plan, ""
+    if choice is SeatChoice.SHELL:
+        return plan.as_shell(), ""
+    if choice is SeatChoice.STOPPED:
+        return plan, plan.why
+    if policy.covers(seat, plan.digest):
+        return plan, ""
+    return plan, f"not what you agreed to; now {how_it_comes_back(plan.mode, plan.why)}"

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import STOPPED
 from agentmux.ports.session.session_files import SessionFiles
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchPolicy:
-    """How a resume opens the panes of a session.
-
-    Attributes:
-        fresh: The seats that start a new conversation; ``*`` stands for all seats.
-        stopped: Whether each pane waits for the user's choice before it starts an agent.
-    """
-
-    fresh: frozenset[str] = frozenset()
-    stopped: bool = False
 
 
 def unrecorded_choices(

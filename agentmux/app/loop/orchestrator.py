@@ -19,7 +19,6 @@ from typing import Final
 
 from agentmux.app.commands.end.stop import STOPPED_BY_USER
 from agentmux.app.delivery.steps.outcome import LOST
-from agentmux.app.launch.stopped_pane import LaunchPolicy
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.detach_hint import DetachHint
@@ -40,6 +39,7 @@ from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.decisions.attention import Attention, session_attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
@@ -74,7 +74,6 @@ _MESSAGES: Final = 200
 SAYS: Final = __name__
 """The name of the logger whose messages of level INFO are the messages shown at the monitor."""
 _SERVER_GONE: Final = "the tmux server is gone"
-_ORDINARY: Final = LaunchPolicy()
 
 
 class Orchestrator:
@@ -86,7 +85,7 @@ class Orchestrator:
         session: Session,
         tools: LoopDependencies,
         watcher: Watcher,
-        manner: LaunchPolicy = _ORDINARY,
+        manner: LaunchPolicy = ORDINARY,
     ) -> None:
         self._world = world
         self._session = session

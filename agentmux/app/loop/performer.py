@@ -15,7 +15,6 @@ from agentmux.app.delivery.steps.commit import describe_failure, find_head_error
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedCommand, PreparedLaunch
-from agentmux.app.launch.stopped_pane import LaunchPolicy
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.agent_probes import AgentProbes
@@ -32,6 +31,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.conversation.resume_choice import PaneStart
 from agentmux.core.decisions.check_actions import (
     BeginChecks,
@@ -87,6 +87,7 @@ from agentmux.core.names.statuses import (
     TIMED_OUT,
 )
 from agentmux.core.pipeline.registry import working_phase
+from agentmux.core.pipeline.work import agents_work
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.terminal import NewPane, TerminalUnreachableError
 
@@ -95,12 +96,11 @@ logger = logging.getLogger(__name__)
 # At most this many agents are shown beside the monitor; eight would have only six rows each.
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
-_ORDINARY: Final = LaunchPolicy()
 _BEGAN: Final[Mapping[str, str]] = {
     PaneStart.NATIVE: "{} resumed its conversation",
     PaneStart.FRESH: "{} began a new conversation",
-    PaneStart.SHELL: "{} cannot start: a shell is in its pane",
-    PaneStart.SCREEN: "{} cannot start: its last screen is in its pane",
+    PaneStart.SHELL: "{} does not start: a shell is in its pane",
+    PaneStart.SCREEN: "{} does not start: its last screen is in its pane",
 }
 """What the log and the monitor say about a launch, by its mode."""
 _WOKEN: Final[Mapping[str, str]] = {
@@ -160,6 +160,8 @@ class Performer:
         self._watcher = watcher
         self._loop = loop
         self._manner = manner
+        self._due: set[str] | None = None
+        self._due_phase = ""
         self._background = BackgroundTasks(loop, loop.give_up, label=session.work_label)
         self._messenger = Messenger(world, session, tools, watcher, loop)
         self._inputs = InputSender(session, watcher, loop, self._messenger)
@@ -203,14 +205,13 @@ class Performer:
         phase = working_phase(self._session.state)
         self._launches_seen = facts.launches  # the facts that the actions were decided on
         self._take_over(facts)
+        self._find_due(actions)
         wanting = [action for action in actions if isinstance(action, Launch)]
         works = [each.work for each in wanting if each.work.role not in COMMANDS]
         launches = [] if self._probes.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
         held_up = launches != wanting
-        if not held_up and not any(isinstance(each, Settle | FinishArchive) for each in actions):
-            self._go_on_as_usual()
         before = self._session.state.revision
         for action in actions:
             if working_phase(self._session.state) != phase:
@@ -224,20 +225,30 @@ class Performer:
             self._arrange()
         return again
 
-    def _go_on_as_usual(self) -> None:
-        """Return to the ordinary launch policy, because all launches of the resume have been made.
+    def _find_due(self, actions: Sequence[Action]) -> None:
+        """Find out which seats belong to the resume, once the session has entered its phase.
 
-        What the user asked for those launches, such as panes that wait, does not apply to later
-        ones.
+        The launch policy of the resume applies to the first launch of each of these seats, also if
+        that has to wait for the setup of the worktree or for a usage limit. It does not apply to
+        other launches.
         """
-        self._manner = _ORDINARY
+        state = self._session.state
+        if self._due is None:
+            if not any(isinstance(each, Settle | FinishArchive) for each in actions):
+                self._due = {work.seat for work in agents_work(state)}
+                self._due_phase = working_phase(state)
+        elif working_phase(state) != self._due_phase:
+            self._due = set()
+
+    def _policy(self, seat: str) -> LaunchPolicy:
+        return self._manner if self._due is None or seat in self._due else ORDINARY
 
     # -- launches ----------------------------------------------------------------------------
 
-    def _launcher(self) -> Launcher:
+    def _launcher(self, policy: LaunchPolicy = ORDINARY) -> Launcher:
         """Return a launcher for the current state."""
         session = self._session
-        return Launcher(self._world, session.files, session.state, fresh=self._manner.fresh)
+        return Launcher(self._world, session.files, session.state, fresh=frozenset(policy.fresh))
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every launch folder, record every launch, then open all panes in one call."""
@@ -274,6 +285,8 @@ class Performer:
                 break
             launch = self._prepare_launch(each, facts)
             self._session.record(launch.fact, seat=each.work.seat, launch=launch.pane.launch)
+            if self._due is not None:
+                self._due.discard(each.work.seat)
             prepared.append(launch)
             self._loop.answer_keys()
         return prepared
@@ -284,11 +297,11 @@ class Performer:
         return [launch for launch in prepared if launch.pane.launch in seated]
 
     def _prepare_launch(self, launch: Launch, facts: Facts) -> Prepared:
-        launcher, work = self._launcher(), launch.work
+        work, policy = launch.work, self._policy(launch.work.seat)
+        launcher = self._launcher(policy)
         if work.role in COMMANDS:
             return launcher.prepare_command(work, launch.attempt)
-        stopped = self._manner.stopped
-        return launcher.prepare(work, launch.attempt, facts.artifacts, stopped=stopped)
+        return launcher.prepare(work, launch.attempt, facts.artifacts, policy=policy)
 
     def _bring_up(self, seat: str, spec: AgentSpec, mode: str, pane: str, prompt: str) -> None:
         """Show that a launch runs, and make sure that its prompt arrives."""

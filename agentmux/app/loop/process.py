@@ -20,7 +20,7 @@ from agentmux.app.commands.resume.orchestrator_request import (
 )
 from agentmux.app.commands.resume.resume import settled_state
 from agentmux.app.delivery.steps.outcome import last_words
-from agentmux.app.launch.stopped_pane import LaunchPolicy, unrecorded_choices
+from agentmux.app.launch.stopped_pane import unrecorded_choices
 from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.panes.watcher import Watcher
@@ -40,7 +40,6 @@ from agentmux.app.session.workplace.unfinished_rewind import finish_rewind
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
-from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.fold.signals.table import signal_message
 from agentmux.core.journal.events import Event, Fact, Resumed, SessionReattached
@@ -94,10 +93,7 @@ async def drive(
         for fact in facts:
             session.record(fact)
         watcher = Watcher(world, session, tools, identity=identity)
-        manner = LaunchPolicy(
-            fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM
-        )
-        orchestrator = Orchestrator(world, session, tools, watcher, manner)
+        orchestrator = Orchestrator(world, session, tools, watcher, request.panes)
         _announce(session, orchestrator)
         entered, _ = settled_state(world, session.state, session.artifacts())
         report(

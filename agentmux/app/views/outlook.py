@@ -13,18 +13,30 @@ from agentmux.app.commands.resume.resume import (
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
-from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.conversations import how_it_comes_back, needs_reason
-from agentmux.core.names.status_labels import Safety, SessionStatus
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.config.settings import Policy
+from agentmux.core.conversation.launch_policy import LaunchPolicy, policy_of
+from agentmux.core.names.conversations import (
+    SeatChoice,
+    how_it_comes_back,
+    how_it_is_started,
+    needs_reason,
+    seat_choices,
+)
+from agentmux.core.names.status_labels import NATIVE_MARK, Safety, SessionStatus
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from agentmux.app.session.search.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
+    from agentmux.core.launch.plan import LaunchPlan
 
 LIVE: Final = "live"
 _MISSING: Final = "missing"
+_WAITS: Final = "each pane waits there for your choice (`resume.policy` is `confirm`)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +50,28 @@ class SeatOutlook:
             (a shell for a person) or ``screen`` (only its last screen). In a live session: the
             status of the agent, as shown to people.
         reason: Why this mode was chosen; empty in a live session.
+        digests: What the user can choose for the seat, each with the digest of the launch that they
+            then agree to (`LaunchPlan.digest`); empty in a live session.
     """
 
     seat: str
     agent: str
     mode: str
     reason: str
+    digests: Mapping[SeatChoice, str] = field(default_factory=dict)
 
     @property
     def is_native(self) -> bool:
         """Whether the seat's conversation is resumed."""
         return self.mode == "native"
+
+    def mode_of(self, choice: SeatChoice) -> str:
+        """Return how the seat is started after the user's choice: a mode, or ``stopped``."""
+        return self.mode if choice is SeatChoice.PLANNED else choice
+
+    def describe(self, choice: SeatChoice = SeatChoice.PLANNED) -> str:
+        """Return in words who plays the seat, and how it is started after the user's choice."""
+        return f"{self.agent}: {how_it_is_started(choice, self.mode, self.reason)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +105,15 @@ class Outlook:
     warnings: tuple[str, ...] = ()
     left_alone: bool = False
 
+    def agree(self, choices: Mapping[str, SeatChoice]) -> LaunchPolicy:
+        """Return how a resume opens the panes after a person agreed to this, and to ``choices``.
+
+        ``choices`` are by seat; a missing seat is started as planned.
+        """
+        chosen = {each.seat: choices.get(each.seat, SeatChoice.PLANNED) for each in self.seats}
+        agreed = {each.seat: each.digests.get(chosen[each.seat], "") for each in self.seats}
+        return policy_of(chosen, agreed)
+
     @property
     def is_live(self) -> bool:
         """Whether the session is live and can be attached to."""
@@ -101,6 +133,20 @@ class Outlook:
         seats = (each for each in self.seats if needs_reason(each.mode, each.reason))
         anew = (f"{each.seat}: {how_it_comes_back(each.mode, each.reason)}" for each in seats)
         return self.refused or next(anew, "")
+
+
+def seat_lines(
+    seats: Iterable[tuple[SeatOutlook, SeatChoice]], *, numbered: bool = True
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts of a line for each seat, with what the user chose for it.
+
+    The parts are a mark, the seat, and how it is started. If ``numbered``, the mark of each of the
+    first nine seats begins with its number, for a key.
+    """
+    for number, (each, choice) in enumerate(seats, start=1):
+        key = f"{number if number < 10 else ' '} " if numbered else ""
+        mark = NATIVE_MARK if each.mode_of(choice) == "native" else " "
+        yield f"{key}{mark}", each.seat, each.describe(choice)
 
 
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
@@ -146,18 +192,24 @@ def outlook(
         and (lacks := find_lacking_program(world, plan)) is not None
     ):
         refused, kind = lacks, _MISSING
+    clear = plan_outlook(world, plan, read)
+    if refused is None:
+        return clear
+    return replace(clear, refused=_short(refused), kind=kind, hints=refused.hints)
+
+
+def plan_outlook(world: World, plan: ResumePlan, read: ReadFile) -> Outlook:
+    """Return what a resume would do that nothing prevents."""
     # The seats that would be resumed come first, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
+    waits = world.settings.resume.policy is Policy.CONFIRM
     return Outlook(
-        name=entry.name,
+        name=plan.path.name,
         phase=plan.phase,
         because=plan.because,
-        refused=_short(refused) if refused is not None else "",
-        kind=kind,
-        hints=refused.hints if refused is not None else (),
-        seats=_seats(plan),
-        screens=readable_screens(entry.path, seats, read),
-        warnings=plan.warnings,
+        seats=tuple(_seat(each, chooses=not waits) for each in plan.panes),
+        screens=readable_screens(plan.path, seats, read),
+        warnings=(*((_WAITS,) if waits else ()), *plan.warnings),
     )
 
 
@@ -204,15 +256,16 @@ def _refusal(
     return block, _KINDS.get(block.reason, block.reason) if block is not None else ""
 
 
-def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
-    return tuple(
-        SeatOutlook(
-            seat=each.work.seat,
-            agent=each.player.name,
-            mode=each.mode,
-            reason=each.why,
-        )
-        for each in plan.panes
+def _seat(plan: LaunchPlan, *, chooses: bool) -> SeatOutlook:
+    """Return how a seat would be started; ``chooses`` says whether the user can choose now."""
+    choices = seat_choices(plan.mode) if chooses else (SeatChoice.PLANNED,)
+    fresh = {SeatChoice.FRESH: plan.as_fresh().digest}
+    return SeatOutlook(
+        seat=plan.work.seat,
+        agent=plan.player.name,
+        mode=plan.mode,
+        reason=plan.why,
+        digests={choice: fresh.get(choice, plan.digest) for choice in choices},
     )
 
 

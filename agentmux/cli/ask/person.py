@@ -74,12 +74,12 @@ def person_at(invocation: Invocation, *, yes: bool, trust: bool = False) -> Pers
     )
 
 
-def agrees(question: str) -> bool:
-    """Ask a person to agree, and return the answer; only ``y`` or ``yes`` agrees.
+def agrees(question: str, *, usual: bool = False) -> bool:
+    """Ask a person to agree, and return the answer; ``y`` or ``yes`` agrees.
 
-    The caller must know that a person can be asked.
+    The caller must know that a person can be asked. ``usual`` is the answer of an empty line.
     """
-    return typer.confirm(render.printable(question), default=False, err=True)
+    return typer.confirm(render.printable(question), default=usual, err=True)
 
 
 def leave() -> NoReturn:

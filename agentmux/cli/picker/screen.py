@@ -30,17 +30,26 @@ from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import session_view
 from agentmux.cli import render
-from agentmux.cli.picker.view import KnownSession, PickerLine, PickerScene, draw, shown_names
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.cli.picker.view import (
+    KnownSession,
+    PickerLine,
+    PickerScene,
+    draw,
+    shown_names,
+    shows_plan,
+)
+from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.status_labels import age, status_label
 from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
-from agentmux.core.terminal.keys.picker import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.keys.picker import Choice, Picker, begin, offer, press, refuse, tell
 from agentmux.core.terminal.text import sequences
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.app.world import World
+    from agentmux.core.conversation.launch_policy import LaunchPolicy
+    from agentmux.core.names.conversations import SeatChoice
 
 _READ_BYTES: Final = 4096
 # Seconds within which the bytes of one key arrive; a later byte begins another key.
@@ -63,6 +72,7 @@ class PickedSession:
     Attributes:
         entry: The session.
         fresh: Whether all seats should start new conversations.
+        panes: How the person agreed to open the panes; None if they did not see the whole plan.
         live: Whether the session has a live tmux session, to which the person can attach.
         left_alone: Whether the session is live but has no running orchestrator, so that it can be
             reattached.
@@ -70,8 +80,28 @@ class PickedSession:
 
     entry: SessionEntry
     fresh: bool = False
+    panes: LaunchPolicy | None = None
     live: bool = False
     left_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPlans:
+    """The plans that a person is asked about.
+
+    Attributes:
+        entries: The sessions.
+        look: Returns the plan of a session, by its name.
+        steps: What else the resume would do first, one sentence each.
+        chosen: What was chosen for seats before, by the session's name and the seat's index.
+        fresh: Whether new conversations were chosen for all seats before.
+    """
+
+    entries: Sequence[SessionEntry]
+    look: Callable[[str], Outlook]
+    steps: tuple[str, ...] = ()
+    chosen: Mapping[tuple[str, int], SeatChoice] = field(default_factory=dict)
+    fresh: bool = False
 
 
 def select_session(
@@ -125,17 +155,7 @@ def pick(
         KeyboardInterrupt: The person pressed Ctrl-C.
     """
     by_name = {entry.name: entry for entry in entries}
-    short = short_names(world.folders.names(sessions_dir(world.project)))
-    known = {
-        entry.name: KnownSession(
-            name=short.get(entry.name, entry.name),
-            phase=entry.phase or "unreadable",
-            updated=entry.updated,
-            title=entry.title,
-            place=_place(entry),
-        )
-        for entry in entries
-    }
+    known = _describe_known(world, entries)
     sight = _SessionLooks(world, entries)
     with contextlib.closing(SessionExaminer(sight)) as looker:
 
@@ -155,9 +175,58 @@ def pick(
     return PickedSession(
         entry=by_name[picker.taken],
         fresh=picker.fresh,
+        panes=_make_policy(seen, picker) if picker.shown == picker.taken else None,
         live=seen.is_live,
         left_alone=seen.left_alone,
     )
+
+
+def ask(world: World, shown: ShownPlans) -> Mapping[str, LaunchPolicy] | None:
+    """Ask a person, on the whole screen, whether to resume all of the shown sessions.
+
+    Returns:
+        How to open the panes of each session that can be resumed, by name; None for a no.
+
+    Raises:
+        KeyboardInterrupt: The person pressed Ctrl-C.
+    """
+    known = _describe_known(world, shown.entries)
+    with contextlib.closing(SessionExaminer(shown.look)) as looker:
+
+        def scene(picker: Picker) -> PickerScene:
+            looks, now = looker.read_outlooks(), world.now()
+            return PickerScene(
+                picker=picker, known=known, outlooks=looks, now=now, steps=shown.steps
+            )
+
+        choices = _choices(world.project.name, shown.entries)
+        picker = begin(choices, fresh=shown.fresh, asks=True)
+        picker = _run(replace(picker, chosen=shown.chosen), scene, looker)
+        looks = looker.read_outlooks()
+    if picker.interrupted:
+        raise KeyboardInterrupt
+    if picker.taken is None:
+        return None
+    return {name: _make_policy(each, picker) for name, each in looks.items() if not each.refused}
+
+
+def _make_policy(seen: Outlook, picker: Picker) -> LaunchPolicy:
+    choices = picker.seat_choices(seen.name)
+    return seen.agree(dict(zip((each.seat for each in seen.seats), choices, strict=False)))
+
+
+def _describe_known(world: World, entries: Sequence[SessionEntry]) -> Mapping[str, KnownSession]:
+    short = short_names(world.folders.names(sessions_dir(world.project)))
+    return {
+        entry.name: KnownSession(
+            name=short.get(entry.name, entry.name),
+            phase=entry.phase or "unreadable",
+            updated=entry.updated,
+            title=entry.title,
+            place=_place(entry),
+        )
+        for entry in entries
+    }
 
 
 def _place(entry: SessionEntry) -> str:
@@ -323,13 +392,20 @@ def _turn(
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
     picker = tell(picker, {name: status_label(row.status) for name, row in now.rows.items()})
+    picker = offer(picker, {name: _offers(each) for name, each in now.outlooks.items()})
     listed = shown_names(picker, rows)
-    looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
-    picker = replace(picker, page=max(1, len(listed)))
+    others = (each.name for each in picker.choices if picker.asks)
+    looker.want([name for name in dict.fromkeys((picker.at, *listed, *others)) if name])
+    shows = shows_plan(replace(now, picker=picker), cols, rows)
+    picker = replace(picker, page=max(1, len(listed)), shown=picker.at if shows else "")
     screen.show(draw(replace(now, picker=picker), cols, rows), (cols, rows))
     for key in screen.wait_for_keys():
         picker = press(picker, key)
     return picker
+
+
+def _offers(outlook: Outlook) -> tuple[tuple[SeatChoice, ...], ...]:
+    return tuple(tuple(each.digests) for each in outlook.seats)
 
 
 def _in_short(outlook: Outlook) -> str:

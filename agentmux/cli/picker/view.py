@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.outlook import Outlook, SeatOutlook
+from agentmux.app.views.outlook import Outlook, SeatOutlook, seat_lines
 from agentmux.app.views.session.last_screens import LastScreen
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
-from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
+from agentmux.core.names.conversations import SeatChoice, conversation, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age
 from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, cut_apart, width, wrap
 from agentmux.core.terminal.text.text_width import cut as cut_clean
@@ -88,6 +88,7 @@ class PickerScene:
         outlooks: What a resume would do, by session name; only for sessions that were examined.
         now: The current time, from which ages are computed.
         rows: The row of each session, by name; empty until the first session was examined.
+        steps: What else a resume would do first, one sentence each.
     """
 
     picker: Picker
@@ -95,6 +96,7 @@ class PickerScene:
     outlooks: Mapping[str, Outlook]
     now: datetime
     rows: Mapping[str, SessionRow] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
 
 
 def cut(text: str, cols: int) -> str:
@@ -120,7 +122,7 @@ def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
 def draw(scene: PickerScene, cols: int, rows: int) -> tuple[PickerLine, ...]:
     """Return the lines of the whole screen: ``rows`` lines of at most ``cols`` cells."""
     listed = _list_rows(scene.picker, rows)
-    room = rows - listed - 3
+    room = _room(scene.picker, rows)
     middle: list[PickerLine] = []
     if room > 0:
         at = scene.known.get(scene.picker.at)
@@ -144,11 +146,19 @@ def _list_rows(picker: Picker, rows: int) -> int:
     return max(1, min(len(picker.matching_choices), max(3, (rows - 2) * 2 // 5), rows - 2))
 
 
+def _which(picker: Picker) -> str:
+    count = len(picker.choices)
+    return "this session" if count == 1 else f"all {count} sessions"
+
+
 def _header(picker: Picker, cols: int) -> PickerLine:
     new = f"{_NEW}s" if cols >= _ROOMY else conversation("fresh")
     fresh = f"{new} · " if picker.fresh else ""
-    right = f"{fresh}{len(picker.matching_choices)} of {len(picker.choices)}"
+    count = f"{len(picker.matching_choices)} of {len(picker.choices)}"
+    right = f"{fresh}{'' if picker.asks else count}"
     verb, question = "Resume", "Resume which session?"
+    if picker.asks:
+        question = f"Resume {_which(picker)}?"
     if picker.attaches:
         verb, question = "Attach", "Attach to which session?"
     left = question if cols >= _ROOMY else verb
@@ -216,7 +226,7 @@ def _right(scene: PickerScene, choice: Choice, cols: int, phase_cols: int) -> st
     row = scene.rows.get(choice.name)
     wide = cols >= _WIDE
     wants = _wants(row, wide=wide) if row is not None else ""
-    mark = wants or _mark(outlook, fresh=scene.picker.fresh)
+    mark = wants or _mark(outlook, scene.picker)
     right = fill(mark, _LABEL_COLS if wide else _MARK_COLS)
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
     return f"{fill(_phase_of(scene, choice.name), phase_cols)} {right}" if phase_cols else right
@@ -235,7 +245,7 @@ def _wants(row: SessionRow, *, wide: bool) -> str:
     return long if wide and width(long) <= _LABEL_COLS else f"! {row.mark}"
 
 
-def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
+def _mark(outlook: Outlook | None, picker: Picker) -> str:
     """Return how a resume would bring a session's seats back, as a short text for the list.
 
     ``new``, for example, or ``↻ 2/3`` if two of three conversations come back. If the session
@@ -244,7 +254,7 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
 
     Args:
         outlook: What a resume would do; None if the session was not examined yet.
-        fresh: Whether the person chose new conversations.
+        picker: Knows what the person chose.
     """
     if outlook is None:
         return ELLIPSIS
@@ -254,21 +264,17 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
         return outlook.kind
     if not outlook.seats:
         return "-"
-    modes = [_how(each, fresh=fresh) for each in outlook.seats]
+    modes = [each.mode_of(choice) for each, choice in _chosen(outlook, picker)]
     native = modes.count("native")
     if native:
         return f"{NATIVE_MARK} {native}/{len(modes)}"
     return conversation("fresh" if "fresh" in modes else modes[0])
 
 
-def _how(seat: SeatOutlook, *, fresh: bool) -> str:
-    """Return how a resume would bring a seat back, such as ``native`` or ``fresh``.
-
-    Args:
-        seat: The seat.
-        fresh: Whether the person chose new conversations; ``fresh`` then replaces ``native``.
-    """
-    return "fresh" if fresh and seat.is_native else seat.mode
+def _chosen(outlook: Outlook, picker: Picker) -> Iterator[tuple[SeatOutlook, SeatChoice]]:
+    """Yield each seat of a session with what the person chose for it."""
+    choices = picker.seat_choices(outlook.name) or (SeatChoice.PLANNED,) * len(outlook.seats)
+    yield from zip(outlook.seats, choices, strict=True)
 
 
 def _seconds(now: datetime, then: datetime) -> float:
@@ -291,17 +297,50 @@ def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
     name = scene.picker.at
     if not name:
         return []
-    known, outlook = scene.known[name], scene.outlooks.get(name)
-    title = [PickerLine(each) for each in wrap(clean(known.title), cols, 2) if each]
+    outlook = scene.outlooks.get(name)
     if outlook is None:
-        return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), LineStyle.DIM)]
-    lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
-    lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
-    lines += [PickerLine(each) for each in wrap(_warning(outlook), cols, 2) if each]
-    lines += [PickerLine(cut(known.place, cols), LineStyle.DIM)] if known.place else []
+        phase = f"{scene.known[name].phase}; examining{ELLIPSIS}"
+        return [*_title(scene.known[name], cols), PickerLine(cut(phase, cols), LineStyle.DIM)]
+    lines = _plan(scene, outlook, cols, room)
     if outlook.phase is None:
         return lines
     return [*lines, *_screen(scene, outlook.screens, cols, room - len(lines))]
+
+
+def shows_plan(scene: PickerScene, cols: int, rows: int) -> bool:
+    """Whether the screen shows the complete plan for the selected session's resume."""
+    outlook = scene.outlooks.get(scene.picker.at)
+    if outlook is None or outlook.kind or outlook.phase is None:
+        return False
+    room = _room(scene.picker, rows)
+    return len(_plan(scene, outlook, cols, len(outlook.seats) + rows)) <= room
+
+
+def _room(picker: Picker, rows: int) -> int:
+    """Return how many rows are free for the selected session."""
+    return rows - _list_rows(picker, rows) - 3
+
+
+def _title(known: KnownSession, cols: int) -> list[PickerLine]:
+    return [PickerLine(each) for each in wrap(clean(known.title), cols, 2) if each]
+
+
+def _plan(scene: PickerScene, outlook: Outlook, cols: int, room: int) -> list[PickerLine]:
+    """Return the lines that say what a resume of the selected session would do."""
+    asks, known = scene.picker.asks, scene.known[outlook.name]
+    title = _title(known, cols)
+    lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
+    warnings = outlook.warnings if asks else outlook.warnings[:1]
+    after = [
+        PickerLine(line, look)
+        for texts, look in ((scene.steps, LineStyle.BOLD), (warnings, LineStyle.PLAIN))
+        for each in texts
+        for line in wrap(clean(f"! {each}"), cols, 3 if asks else 2)
+    ]
+    after += [PickerLine(cut(known.place, cols), LineStyle.DIM)] if known.place else []
+    seats = tuple(_chosen(outlook, scene.picker))
+    most = max(2, room - len(lines) - len(after))
+    return [*lines, *_seats(seats, cols, most, numbered=not outlook.is_live), *after]
 
 
 def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
@@ -311,10 +350,6 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
         yield PickerLine(line, LineStyle.BOLD)
     for hint in outlook.hints[:1]:
         yield from (PickerLine(f"  {each}") for each in wrap(clean(hint), cols - 2, 2))
-
-
-def _warning(outlook: Outlook) -> str:
-    return clean(f"! {outlook.warnings[0]}") if outlook.warnings else ""
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
@@ -330,16 +365,16 @@ def _phase(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 
 def _seats(
-    seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool
+    seats: tuple[tuple[SeatOutlook, SeatChoice], ...], cols: int, most: int, *, numbered: bool
 ) -> Iterable[PickerLine]:
+    """Yield a line for each seat with what was chosen for it, at most ``most`` lines.
+
+    If ``numbered``, each of the first nine seats has the digit that changes the choice.
+    """
     shown = seats if len(seats) <= most else seats[: most - 1]
-    names = min(max((width(each.seat) for each in shown), default=0), cols // 3)
-    for each in shown:
-        how = _how(each, fresh=fresh)
-        reason = "you chose a fresh start" if fresh and each.is_native else each.reason
-        about = f"{each.agent}: {how_it_comes_back(how, reason)}"
-        mark = NATIVE_MARK if how == "native" else " "
-        head = f"{mark} {fill(each.seat, names)}  "
+    names = min(max((width(each.seat) for each, _ in shown), default=0), cols // 3)
+    for mark, seat, about in seat_lines(shown, numbered=numbered):
+        head = f"{mark} {fill(seat, names)}  "
         for line in wrap(clean(about), max(cols - width(head), 1), 2, indent=""):
             yield PickerLine(cut(f"{head}{line}", cols))
             head = " " * width(head)
@@ -379,21 +414,20 @@ def _footer(scene: PickerScene, cols: int) -> PickerLine:
         return PickerLine(cut(picker.says, cols), LineStyle.BOLD)
     outlook = scene.outlooks.get(picker.at)
     attaches = picker.attaches or (outlook is not None and outlook.is_live and not picker.fresh)
-    enter = "Enter attach" if attaches else "Enter resume"
+    resume = "Enter resume all" if picker.asks and len(picker.choices) > 1 else "Enter resume"
+    enter = "Enter attach" if attaches else resume
     if attaches and not picker.attaches and outlook is not None and outlook.left_alone:
         enter = "Enter reattach"
     key = "^F" if picker.typing else "f"
-    new = _NEW if cols >= _ROOMY else conversation("fresh")
+    new = "all new" if cols >= _ROOMY else conversation("fresh")
     fresh = () if picker.attaches else (f"{key} {new}",)
     escape = "Esc clear" if picker.typing else "Esc leave"
     keys = ("↑↓ Enter", *fresh, escape)
     if cols >= _ROOMY:
-        keys = (
-            "↑↓",
-            "type or / to search" if cols >= _WIDE else "/ search",
-            enter,
-            *fresh,
-            "Tab screen",
-            escape,
-        )
+        seat = "1-9 change a seat" if picker.asks or cols >= _WIDE else "1-9 seat"
+        seats = () if attaches or picker.typing else (seat,)
+        search = "type or / to search" if cols >= _WIDE else "/ search"
+        searches = () if picker.asks else (search,)
+        move = () if len(picker.choices) == 1 else ("↑↓",)
+        keys = (*move, *searches, enter, *seats, *fresh, "Tab screen", escape)
     return PickerLine(cut(" · ".join(keys), cols), LineStyle.DIM)

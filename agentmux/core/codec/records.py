@@ -87,6 +87,7 @@ _DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
     "tuple[int, ...]": _numbers,
     "tuple[Json, ...]": _mappings,
     "Mapping[str, str]": _text_map,
+    "Mapping[str, str] | None": _optional(_text_map),
 }
 
 

@@ -25,28 +25,13 @@ class Policy(StrEnum):
     """What an agent's pane does at a resume.
 
     *never*: start a new conversation. *confirm*: wait for the user's choice. *auto*: resume the
-    conversation at once.
+    conversation at once. Without a policy, a resume shows its plan and asks once if a person can be
+    asked; then, or if nobody can, it is *auto*.
     """
 
     NEVER = "never"
     CONFIRM = "confirm"
     AUTO = "auto"
-
-
-def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
-    """Return the policy of one resume.
-
-    Args:
-        configured: The setting ``resume.policy``. None means *confirm* if a person can be asked,
-            else *auto*.
-        asked: Whether a person is at the terminal of the command and can be asked.
-        yes: Whether the user told the command to ask nothing; then *confirm* becomes *auto*.
-    """
-    if configured is Policy.CONFIRM and not yes:
-        return configured
-    if configured is None and asked and not yes:
-        return Policy.CONFIRM
-    return Policy.NEVER if configured is Policy.NEVER else Policy.AUTO
 
 
 class WorktreeMode(StrEnum):
@@ -113,7 +98,7 @@ class ResumeSettings:
 
     Attributes:
         native: Whether conversations are resumed at all; if not, every agent starts a new one.
-        policy: What an agent's pane does at a resume; see `policy_of` for None.
+        policy: What an agent's pane does at a resume; see `Policy` for None.
         max_age_s: The age after which a recorded conversation is not resumed any more.
         reject_after_s: An agent that fails within this time after its resume counts as having
             rejected its conversation.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.agents.command_lines import prompt_words
+from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.conversation.resume_choice import (
     Fresh,
@@ -21,12 +23,12 @@ from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.launch.command_line import AgentCommand, agent_command
 from agentmux.core.launch.facts import LaunchFacts, SeatPlayer
 from agentmux.core.launch.texts import INSTRUCTIONS, LaunchPrompts, launch_prompts
+from agentmux.core.names.conversations import YOU_CHOSE
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts.prompt import launch_line
 
 PROMPT: Final = "prompt.md"
 """The name of the file in a launch's folder that contains the prompt."""
-CHOSEN: Final = "chosen in its pane"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,18 +135,30 @@ class LaunchPlan:
         """Whether the pane runs no agent because the agent's program is not installed."""
         return not (self.plays or self.player.is_person or self.player.is_installed)
 
+    @property
+    def digest(self) -> str:
+        """A short digest of what a person agrees to: how the seat is started, and for which work.
+
+        It is the same for the same seat, agent and work, with the same conversation; a new
+        conversation has no id yet.
+        """
+        player, place = self.player, {**self.facts.epoch, "files": None}
+        ref = self.session_ref if self.rung is PaneStart.NATIVE else None
+        agreed = (self.mode, player.name, player.model, player.spec.command, ref, place)
+        return sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()[:8]
+
     def as_fresh(self) -> LaunchPlan:
         """Return this launch with a new conversation; unchanged if it would resume none."""
         if self.rung is not PaneStart.NATIVE:
             return self
-        choice = Fresh(reason=CHOSEN, guard=Guard.SWITCH)
+        choice = Fresh(reason=YOU_CHOSE, guard=Guard.SWITCH)
         return replace(
-            self, choice=choice, rung=PaneStart.FRESH, why=CHOSEN, prompt_file=INSTRUCTIONS
+            self, choice=choice, rung=PaneStart.FRESH, why=YOU_CHOSE, prompt_file=INSTRUCTIONS
         )
 
     def as_shell(self) -> LaunchPlan:
         """Return this launch with a shell for the user instead of the agent."""
-        return replace(self.as_fresh(), rung=PaneStart.SHELL, why=CHOSEN)
+        return replace(self.as_fresh(), rung=PaneStart.SHELL, why=YOU_CHOSE)
 
 
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:

@@ -27,17 +27,15 @@ GRACE_S: Final = 3.0
 RESUME: Final = "resume"
 FRESH: Final = "fresh"
 SHELL: Final = "shell"
-RESUME_KEY: Final = RESUME[0]
-"""The key that chooses `RESUME` in a stopped pane."""
 
-_TITLES: Final[Mapping[str, str]] = {
-    RESUME: "Resume",
-    FRESH: "New conversation",
-    SHELL: "Shell",
+_SAYS: Final[Mapping[str, str]] = {
+    RESUME: how_it_comes_back(PaneStart.NATIVE, ""),
+    FRESH: how_it_comes_back(PaneStart.FRESH, ""),
+    SHELL: "you play the role",
 }
 
 
-def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Mapping[str, str]:
+def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mapping[str, str]:
     """Return the content of each file to write into the launch's folder, by its name.
 
     These are ``prompt.md``, ``launch.json`` (what the pane runs), the files of
@@ -46,7 +44,8 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Map
     Args:
         state: The state of the session at the launch.
         plan: The launch.
-        stopped: Whether the pane waits for the user's choice before it starts an agent.
+        waits: Why the pane waits for the user's choice before it starts an agent; empty if it does
+            not.
     """
     fields = {
         **_runs(state, plan),
@@ -54,8 +53,8 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Map
         "cwd": plan.facts.session_facts.tree,
         "grace_s": GRACE_S,
     }
-    if stopped or plan.rung is PaneStart.SCREEN:
-        fields["gate"] = _gate(state, plan, stopped=stopped)
+    if waits or plan.rung is PaneStart.SCREEN:
+        fields["gate"] = _gate(state, plan, waits=waits)
     own = {INSTRUCTIONS: plan.full_prompt} if plan.rung is PaneStart.NATIVE else {}
     text = json.dumps(fields, indent=1)
     return {**own, **plan.command.files, PROMPT: plan.prompt, "launch.json": text}
@@ -174,32 +173,41 @@ def _notice(plan: LaunchPlan) -> tuple[str, ...]:
 # -- what the pane shows before an agent runs in it, or instead of an agent ----------------------
 
 
-def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
+def _gate(state: SessionState, plan: LaunchPlan, *, waits: str) -> dict[str, object]:
     """Return the fields for a pane that shows the seat's last screen.
 
-    If the pane is ``stopped``, it also offers choices below the screen and waits for the user's.
+    If the pane ``waits`` for the user, it also offers choices below the screen.
     """
     seat, session = plan.work.seat, plan.facts.session_facts.session
-    offers = _offers(plan) if stopped else ()
+    offers = _offers(plan) if waits else ()
     return {
-        "title": pane_label(seat, plan.player.spec.name, STOPPED if stopped else plan.mode),
-        "says": plan.why,
+        "title": pane_label(seat, plan.player.spec.name, STOPPED if waits else plan.mode),
+        "says": waits or plan.why,
         "snapshot": f"{session}/{layout.snapshot(seat)}",
         "wake": f"{session}/{layout.WAKE}",
-        "choices": {name: _choice(state, name, says, each) for name, says, each in offers},
+        "choices": {name: _choice(state, name, title, each) for name, title, each in offers},
     }
 
 
 def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
-    """Yield the choices of a stopped pane: name, explanation, and the launch that it leads to."""
-    yield RESUME, how_it_comes_back(plan.mode, ""), plan
+    """Yield the choices of a stopped pane: name, title, and the launch that it leads to.
+
+    The first one is what the plan says.
+    """
     if plan.rung is PaneStart.NATIVE:
-        says = f"{how_it_comes_back(PaneStart.FRESH, '')}, with the full prompt"
-        yield FRESH, says, plan.as_fresh()
-    yield SHELL, "you play the role", plan.as_shell()
+        yield RESUME, "Resume", plan
+        yield FRESH, "Restart fresh", plan.as_fresh()
+    else:
+        yield FRESH, "Start", plan
+    yield SHELL, "Shell", plan.as_shell()
 
 
-def _choice(state: SessionState, name: str, says: str, plan: LaunchPlan) -> dict[str, object]:
+def planned_key(mode: str) -> str:
+    """Return the key that chooses in a stopped pane what the plan says, given the plan's mode."""
+    return (RESUME if mode == PaneStart.NATIVE else FRESH)[0]
+
+
+def _choice(state: SessionState, name: str, title: str, plan: LaunchPlan) -> dict[str, object]:
     """Return the fields of one choice: how it is shown, what it runs, and the fact it records."""
     # Only a new conversation needs a record of its own; the other choices use the launch's record.
     record = resume_record(plan) if name == FRESH else None
@@ -213,8 +221,8 @@ def _choice(state: SessionState, name: str, says: str, plan: LaunchPlan) -> dict
     )
     return {
         "key": name[0],
-        "title": _TITLES[name],
-        "says": says,
+        "title": title,
+        "says": _SAYS[name],
         **_runs(state, plan),
         "fact": to_fields(fact),
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from agentmux.core.names.status_labels import NATIVE_MARK
@@ -10,8 +11,25 @@ from agentmux.core.names.status_labels import NATIVE_MARK
 NO_EARLIER: Final = "it has no earlier conversation"
 """The reason for a new conversation at the first start of a seat."""
 
+YOU_CHOSE: Final = "you chose it"
+"""The reason for how a seat is started, if the user chose that."""
+
 _NATIVE: Final = "native"
 _FRESH: Final = "fresh"
+_SHELL: Final = "shell"
+
+
+class SeatChoice(StrEnum):
+    """What the user chose for one seat of a resume.
+
+    ``planned``: what the plan says; ``fresh``: a new conversation; ``shell``: a shell instead of
+    the agent; ``stopped``: the pane waits for another choice.
+    """
+
+    PLANNED = "planned"
+    FRESH = _FRESH
+    SHELL = _SHELL
+    STOPPED = "stopped"
 
 
 class _ModeWords(NamedTuple):
@@ -33,7 +51,7 @@ _MODES: Final[Mapping[str, _ModeWords]] = {
         f"{NATIVE_MARK} continued", "its conversation comes back", "its conversation came back"
     ),
     _FRESH: _ModeWords("new", "begins a new conversation", "began a new conversation"),
-    "shell": _ModeWords("shell", "a shell for you instead of its agent", "got a shell for you"),
+    _SHELL: _ModeWords("shell", "a shell for you instead of its agent", "got a shell for you"),
     "screen": _ModeWords("no agent", "only its last screen", "shows only its last screen"),
 }
 
@@ -74,6 +92,32 @@ def how_it_comes_back(mode: str, reason: str) -> str:
     """
     words = _MODES[mode].will if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
+
+
+def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
+    """Return what the user can choose for a seat that the plan would start in ``mode``."""
+    if mode == _NATIVE:
+        return tuple(SeatChoice)
+    if mode == _FRESH:
+        return (SeatChoice.PLANNED, SeatChoice.SHELL, SeatChoice.STOPPED)
+    return (SeatChoice.PLANNED,)  # there is no agent
+
+
+def next_choice(offered: Sequence[SeatChoice], now: SeatChoice) -> SeatChoice:
+    """Return the choice after ``now``, for a key that goes through all that are ``offered``."""
+    return offered[(offered.index(now) + 1) % len(offered)]
+
+
+def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
+    """Return in words how a resume starts a seat for which the user made a choice.
+
+    ``mode`` and ``reason`` are those of the plan.
+    """
+    if choice is SeatChoice.PLANNED:
+        return how_it_comes_back(mode, reason)
+    if choice is SeatChoice.STOPPED:
+        return "stays stopped until you choose in its pane"
+    return how_it_comes_back(choice, YOU_CHOSE)
 
 
 def how_it_began(mode: str, reason: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -13,7 +13,9 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
+from agentmux.app.views.outlook import SeatOutlook, seat_lines
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.conversations import SeatChoice, next_choice
 from agentmux.core.terminal.text.text_width import printable
 
 _SHOWN: Final = 5
@@ -294,6 +296,82 @@ class LineEntryDialog(ModalScreen["str | None"]):
             self.dismiss(line)
 
     def action_give_up(self) -> None:
+        """Close the dialog; the result is None."""
+        self.dismiss(None)
+
+
+class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
+    """A dialog with what a resume would do. The number of a seat changes what it is started with.
+
+    Its result is what the user chose for the seats, by their places in the list; None for a no.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,n", "no", "no"),
+        Binding("enter,y,R", "yes", "yes"),
+        Binding("f", "fresh", "new conversations"),
+        *(
+            Binding(str(number), f"change({number - 1})", "another start")
+            for number in range(1, 10)
+        ),
+    ]
+
+    def __init__(self, title: str, lines: Iterable[str], seats: tuple[SeatOutlook, ...]) -> None:
+        """Create the dialog.
+
+        Args:
+            title: The title.
+            lines: The text.
+            seats: How each seat would be started.
+        """
+        super().__init__()
+        self._title, self._lines, self._seats = title, tuple(lines), seats
+        self._chosen = dict.fromkeys(range(len(seats)), SeatChoice.PLANNED)
+
+    def compose(self) -> ComposeResult:
+        """Yield the text and the seats, and below them the keys."""
+        with Vertical(classes="dialog"):
+            yield Static(self._title, markup=False, classes="title")
+            with VerticalScroll():
+                yield _text(self._lines)
+                yield _text(self._list_seats(), id_="choices")
+            seats = " · 1-9 change a seat · f all new" if self._seats else ""
+            keys = f"Enter resume{seats} · Esc leave"
+            yield Static(keys, markup=False, classes="foot")
+
+    def on_mount(self) -> None:
+        """Focus the text, so that keys scroll it."""
+        self.query_one(VerticalScroll).focus()
+
+    def _list_seats(self) -> Iterable[str]:
+        longest = max((len(each.seat) for each in self._seats), default=0)
+        chosen = zip(self._seats, self._chosen.values(), strict=True)
+        return (f"{mark} {seat:<{longest}}  {about}" for mark, seat, about in seat_lines(chosen))
+
+    def _choose(self, chosen: Mapping[int, SeatChoice]) -> None:
+        self._chosen.update(chosen)
+        shown = "\n".join(printable(each) for each in self._list_seats())
+        self.query_one("#choices", Static).update(shown)
+
+    def action_change(self, place: int) -> None:
+        """Take the next choice for a seat."""
+        if place < len(self._seats):
+            offered = tuple(self._seats[place].digests)
+            self._choose({place: next_choice(offered, self._chosen[place])})
+
+    def action_fresh(self) -> None:
+        """Start new conversations in all seats, or go back to the plan."""
+        native = [
+            place for place, each in enumerate(self._seats) if SeatChoice.FRESH in each.digests
+        ]
+        are = all(self._chosen[place] is SeatChoice.FRESH for place in native)
+        self._choose(dict.fromkeys(native, SeatChoice.PLANNED if are else SeatChoice.FRESH))
+
+    def action_yes(self) -> None:
+        """Close the dialog with what was chosen."""
+        self.dismiss(self._chosen)
+
+    def action_no(self) -> None:
         """Close the dialog; the result is None."""
         self.dismiss(None)
 

@@ -253,7 +253,7 @@ class _Drive:
         if view.status not in wanted:
             return None
         if view.live and view.orchestrator is None:
-            words = command_words.resume(path.name, reattach=True)
+            words = command_words.reattach(path.name)
         else:
             words = command_words.resume(path.name)
         return self._host.commands.run(

@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from agentmux.core.conversation.launch_policy import policy_of
 from agentmux.core.documents.diff_comments import LineComment
+from agentmux.core.names.conversations import SeatChoice
 from agentmux.core.terminal.keys.answer_keys import is_key
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, printable
@@ -34,6 +36,8 @@ Form = Mapping[str, str]
 Typed = tuple["Words", str | None]
 """The arguments of a command, and the text for its standard input; None for no input."""
 
+SEAT: Final = "seat:"
+"""How the fields of a form begin that say how a resume starts a seat: ``CHOICE=DIGEST``."""
 _WAIT_S: Final = "20"
 _LATE: Final = 9
 """The exit code of a command that did not finish in the time given to it."""
@@ -63,12 +67,21 @@ def _tell(name: str, form: Form) -> Typed:
     return command_words.tell(name, form.get("seat", ""), wait_s=_WAIT_S), form.get("text", "")
 
 
-def _resume(name: str, _: Form) -> Typed:
-    return command_words.resume(name), None
+def _resume(name: str, form: Form) -> Typed:
+    """Return the command that resumes a session as it was shown, with what was chosen for seats."""
+    seats = {
+        field.removeprefix(SEAT): value.partition("=")
+        for field, value in form.items()
+        if field.startswith(SEAT)
+    }
+    known = {each.value: each for each in SeatChoice}
+    choices = {seat: known.get(each, SeatChoice.PLANNED) for seat, (each, _, _) in seats.items()}
+    agreed = {seat: digest for seat, (_, _, digest) in seats.items()}
+    return command_words.resume(name, policy_of(choices, agreed).options), None
 
 
 def _reattach(name: str, _: Form) -> Typed:
-    return command_words.resume(name, reattach=True), None
+    return command_words.reattach(name), None
 
 
 def _restart(name: str, form: Form) -> Typed:

@@ -27,7 +27,9 @@ function inUse(part) {
   const active = document.activeElement;
   if (active !== null && active !== document.body && part.contains(active) &&
       active.matches("input, textarea, select")) return true;
-  return [...part.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue);
+  const options = (field) => [...field.options].findIndex((each) => each.defaultSelected);
+  return [...part.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue)
+    || [...part.querySelectorAll("select")].some((field) => field.selectedIndex !== Math.max(0, options(field)));
 }
 
 // Which ones are open, by their ids or places: events move down when a new one comes.

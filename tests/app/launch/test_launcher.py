@@ -10,10 +10,12 @@ import pytest
 
 from agentmux.app.launch.launcher import PreparedLaunch
 from agentmux.core.agents.environment import agent_launch
+from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy
 from agentmux.core.conversation.resume_record import decode_record
 from agentmux.core.pipeline.work import Work
 from tests.app.staging import Stage
 
+STOPPED = LaunchPolicy(stopped=(EVERY,))
 BOTH = ("coder-1", "coder-2")
 
 
@@ -209,12 +211,37 @@ def test_a_pane_that_waits_offers_only_what_differs(stage: Stage) -> None:
         ]
 
     begins = "begins a new conversation"
-    for found in offers(stage.launch(stopped=True, reached=False)):
-        assert found == {"resume": ("Resume", begins), "shell": ("Shell", "you play the role")}
+    for found in offers(stage.launch(policy=STOPPED, reached=False)):
+        assert found == {
+            "fresh": ("Start", begins),
+            "shell": ("Shell", "you play the role"),
+        }
     stage.launch()
-    for found in offers(stage.launch(stopped=True)):
+    for found in offers(stage.launch(policy=STOPPED)):
         assert found["resume"] == ("Resume", "its conversation comes back")
-        assert found["fresh"] == ("New conversation", f"{begins}, with the full prompt")
+        assert found["fresh"] == ("Restart fresh", begins)
+
+
+def test_a_seat_is_launched_as_its_user_chose(stage: Stage) -> None:
+    stage.launch()
+    before = stage.disk.state.agents["coder-2"]
+    made = stage.launch(policy=LaunchPolicy(stopped=("coder-1",), shell=("coder-2",)))
+    assert [made[seat].fact.stopped for seat in BOTH] == [True, False]
+    assert (made["coder-2"].fact.mode, made["coder-2"].fact.reason) == ("shell", "you chose it")
+    (notice, *_) = launch_file(stage, made["coder-2"].plan.launch)["notice"]
+    assert notice == "coder-2: a shell, you chose it"
+    after = stage.disk.state.agents["coder-2"]
+    assert (after["session_ref"], after["reached"]) == (before["session_ref"], before["reached"])
+
+
+def test_a_launch_that_nobody_agreed_to_waits(stage: Stage) -> None:
+    stage.launch()
+    agreed = {seat: made.plan.digest for seat, made in stage.launch().items()}
+    made = stage.launch(policy=LaunchPolicy(agreed={**agreed, "coder-2": "another"}))
+    assert [made[seat].fact.stopped for seat in BOTH] == [False, True]
+    gate = launch_file(stage, made["coder-2"].plan.launch)["gate"]
+    assert gate["says"] == "not what you agreed to; now its conversation comes back"
+    assert not any(each.fact.stopped for each in stage.launch(policy=LaunchPolicy()).values())
 
 
 def test_the_record_follows_from_native_to_native(stage: Stage) -> None:

@@ -42,11 +42,11 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.config.settings import (
     CompletionSettings,
-    Policy,
     RoleSettings,
     SnapshotSettings,
     StallSettings,
 )
+from agentmux.core.conversation.launch_policy import EVERY, ORDINARY, LaunchPolicy
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.events import Approved, ChangesRequested
@@ -310,7 +310,7 @@ class Stage:
         self.path = Path("/nowhere")
         self.worktree = False
         self.pipeline: str | None = None
-        self.policy = ""
+        self.panes = ORDINARY
         self.lapses: Callable[[], bool] = lambda: False
         self.fails: Callable[[], bool] = lambda: False
 
@@ -378,7 +378,7 @@ class Stage:
             drive(
                 self.world,
                 self.world.files(self.path),
-                OrchestratorRequest(mode=mode, policy=self.policy),  # type: ignore[arg-type]  # one of its words
+                OrchestratorRequest(mode=mode, panes=self.panes),  # type: ignore[arg-type]  # one of its words
                 tools,
                 identity={"pid": os.getpid()},
                 report=_no_report,
@@ -441,7 +441,7 @@ class Stage:
         if seat not in seats or seats[seat].status != "stopped":
             return False
         pane = self.pane(seat).id
-        return "New conversation" in self.terminal.capture([pane])[pane].text
+        return "arrows and Enter" in self.terminal.capture([pane])[pane].text
 
     def pane(self, seat: str) -> Pane:
         """The pane of the seat's launch."""
@@ -2055,7 +2055,7 @@ def test_one_key_resumes_all_panes_that_wait(
         async with stage.driven():
             await at_work(stage, *CODERS)
         stage.terminal.close_panes([stage.pane(each).id for each in CODERS])
-        stage.policy = Policy.CONFIRM
+        stage.panes = LaunchPolicy(stopped=(EVERY,))
         async with stage.driven("resume"):
             await stage.until(lambda: all(map(stage.offers, CODERS)))
             keyboard.press("o", "o")  # to the first that waits, then to the next

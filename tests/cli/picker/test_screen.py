@@ -29,11 +29,20 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.app.views.rows import SessionRow
 from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.cli.picker.screen import SessionExaminer, select_session
-from agentmux.cli.picker.view import KnownSession, LineStyle, PickerScene, cut, draw, shown_names
+from agentmux.cli.picker.view import (
+    KnownSession,
+    LineStyle,
+    PickerScene,
+    cut,
+    draw,
+    shown_names,
+    shows_plan,
+)
 from agentmux.core.journal.state import Base
+from agentmux.core.names.conversations import SeatChoice, seat_choices
 from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
 from agentmux.core.terminal.keys.keys import Key
-from agentmux.core.terminal.keys.picker import Choice, begin, press
+from agentmux.core.terminal.keys.picker import Choice, begin, offer, press
 from agentmux.core.terminal.text.text_width import width
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.wiring import build
@@ -50,8 +59,20 @@ ROOT = Path(__file__).parent.parent.parent.parent
 # -- the picture ---------------------------------------------------------------------------------
 
 SEATS = (
-    SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="every check passed"),
-    SeatOutlook(seat="coder-2", agent="codex", mode="fresh", reason="no conversation was recorded"),
+    SeatOutlook(
+        seat="coder-1",
+        agent="claude",
+        mode="native",
+        reason="every check passed",
+        digests={each: f"d-{each}" for each in seat_choices("native")},
+    ),
+    SeatOutlook(
+        seat="coder-2",
+        agent="codex",
+        mode="fresh",
+        reason="no conversation was recorded",
+        digests=dict.fromkeys(seat_choices("fresh"), "d2"),
+    ),
 )
 
 
@@ -95,6 +116,8 @@ NAMES = (AUTH.name, LIVE.name, "20260101-080000-漢字漢字漢字漢字漢字�
 
 def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) -> PickerScene:
     picker = begin([Choice(name=name, words=name) for name in NAMES])
+    seats = {each.name: tuple(tuple(seat.digests) for seat in each.seats) for each in outlooks}
+    picker = offer(picker, seats)
     return PickerScene(
         picker=replace(picker, **changes),  # type: ignore[arg-type]
         known={
@@ -135,8 +158,8 @@ def test_the_whole_screen_of_a_session_with_two_seats() -> None:
     assert lines[4].startswith(f"── {AUTH.name} ─")
     assert lines[5] == "Log people in"
     assert lines[6] == "implementing: done_2 is missing"
-    assert lines[7] == "↻ coder-1  claude: its conversation comes back"
-    assert lines[8] == "  coder-2  codex: begins a new conversation: no conversation was recorded"
+    assert lines[7] == "1 ↻ coder-1  claude: its conversation comes back"
+    assert lines[8] == "2   coder-2  codex: begins a new conversation: no conversation was recorded"
     assert lines[9] == "last screen of coder-1, 3h ago (Tab: 1 more)"
     assert lines[10:12] == ["│ first", "│ last 漢字"]
     assert "Enter resume" in lines[-1]
@@ -155,7 +178,42 @@ def test_fresh_shows_what_it_does_to_every_seat() -> None:
     shown = text(scene(fresh=True))
     assert "new conversations · " in shown
     assert "↻" not in shown
-    assert "coder-1  claude: begins a new conversation: you chose a fresh start" in shown
+    assert "coder-1  claude: begins a new conversation: you chose it" in shown
+
+
+def test_what_was_chosen_for_a_seat_is_shown() -> None:
+    chosen = {(AUTH.name, 0): SeatChoice.SHELL, (AUTH.name, 1): SeatChoice.STOPPED}
+    lines = text(scene(chosen=chosen)).splitlines()
+    assert lines[1].split()[-2] == "shell"
+    assert lines[7:9] == [
+        "1   coder-1  claude: a shell for you instead of its agent: you chose it",
+        "2   coder-2  codex: stays stopped until you choose in its pane",
+    ]
+
+
+def test_the_question_shows_the_whole_plan_and_no_search() -> None:
+    told = ("the old branch is checked out", "your recorded approval is withdrawn")
+    known = replace(AUTH, warnings=told)
+    shown = replace(scene(outlooks=(known, LIVE), asks=True), steps=("it goes back to planning",))
+    lines = text(shown).splitlines()
+    assert lines[0].rstrip() == "Resume all 3 sessions?"
+    steps = ["! it goes back to planning", *(f"! {each}" for each in told)]
+    assert lines[9:12] == steps
+    assert "search" not in lines[-1]
+    alone = replace(shown, picker=begin([Choice(name=AUTH.name, words="")], asks=True))
+    assert text(alone).splitlines()[0].rstrip() == "Resume this session?"
+
+
+def test_a_plan_is_shown_only_if_all_of_it_fits() -> None:
+    seats = tuple(replace(SEATS[0], seat=f"coder-{number}") for number in range(1, 12))
+    many = replace(AUTH, seats=seats)
+    assert shows_plan(scene(), 80, 24)
+    assert shows_plan(scene(outlooks=(many, LIVE)), 80, 24)
+    assert "and 1 more" not in text(scene(outlooks=(many, LIVE)))
+    assert not shows_plan(scene(outlooks=(many, LIVE)), 80, 16)
+    assert "more seats" in text(scene(outlooks=(many, LIVE)), 80, 16)
+    assert not shows_plan(scene(at=LIVE.name), 80, 24)  # live: nothing is resumed
+    assert not shows_plan(scene(outlooks=()), 80, 24)  # not examined yet
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -171,8 +229,8 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
 
     lines = shown(*seats)
     assert lines[7:9] == [
-        "  coder-1  claude: a shell for you instead of its agent: no program `claude`",
-        "  coder-2  claude: only its last screen: no program `claude`",
+        "1   coder-1  claude: a shell for you instead of its agent: no program `claude`",
+        "2   coder-2  claude: only its last screen: no program `claude`",
     ]
     assert lines[1].split()[-2] == "shell"
     assert shown(seats[1])[1].split()[-2] == "agent"
@@ -229,7 +287,7 @@ def test_a_small_terminal_keeps_the_list_the_phase_and_the_keys() -> None:
     lines = text(scene(), 40, 10).splitlines()
     assert lines[1].startswith("> 20260101")
     assert "implementing: done_2 is missing" in lines
-    assert any(line.startswith("↻ coder-1") for line in lines)
+    assert any(line.startswith("1 ↻ coder-1") for line in lines)
     assert lines[-1] == "↑↓ Enter · f new · Esc leave"
 
 
@@ -237,7 +295,7 @@ def test_many_seats_are_counted_where_they_do_not_fit() -> None:
     seats = tuple(replace(SEATS[0], seat=f"coder-{n}") for n in range(20))
     shown = text(scene(outlooks=(replace(AUTH, seats=seats),)))
     assert re.search(r"and \d+ more seats", shown)
-    assert "last screen of coder-1" in shown
+    assert shown.splitlines()[-1].endswith("Esc leave")
 
 
 @given(
@@ -547,7 +605,7 @@ def test_the_time_in_a_name_is_not_looked_for(project: Path) -> None:
         make_session(project, f"20260101-100000-{name}", feature=name)
     with on_pty(project) as (process, fd, _):
         read_until(fd, b"last screen of")
-        os.write(fd, b"2")
+        os.write(fd, b"/2")
         read_until(fd, header("2", "1 of 3"))
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-100000-add-2fa', False)")

@@ -8,9 +8,9 @@ import pytest
 
 from agentmux.core.agents.spec import ProbeResult, PromptBy
 from agentmux.core.launch.facts import LaunchFacts
-from agentmux.core.launch.plan import CHOSEN, LaunchPlan, plan_launch
+from agentmux.core.launch.plan import LaunchPlan, plan_launch
 from agentmux.core.launch.texts import INSTRUCTIONS
-from agentmux.core.names.conversations import NO_EARLIER
+from agentmux.core.names.conversations import NO_EARLIER, YOU_CHOSE
 from tests.core.agent_specs import LEARN, SPEC
 from tests.core.launches import AROUND, FACTS, LAUNCH, NEW, OLD, PLAYER, STATE, again
 
@@ -69,7 +69,7 @@ def test_without_an_agent_there_is_a_shell_or_the_last_screen(
 def test_the_other_choices_of_a_native_launch_have_the_full_prompt() -> None:
     plan = planned(again())
     fresh, shell = plan.as_fresh(), plan.as_shell()
-    assert (fresh.mode, fresh.why, fresh.session_ref) == ("fresh", CHOSEN, NEW)
+    assert (fresh.mode, fresh.why, fresh.session_ref) == ("fresh", YOU_CHOSE, NEW)
     assert fresh.argv[-3:] == ("--session-id", NEW, READ % INSTRUCTIONS)
     assert (shell.mode, shell.session_ref, shell.argv) == ("shell", None, ("/bin/sh",))
     for each in (fresh, shell):

@@ -11,15 +11,15 @@ import pytest
 from agentmux.core.agents.spec import NO_STRATEGY, ProbeResult, Strategy
 from agentmux.core.launch.facts import LaunchFacts
 from agentmux.core.launch.plan import plan_launch
-from agentmux.core.launch.writing import launch_files, record_fields, worktree_env
+from agentmux.core.launch.writing import launch_files, planned_key, record_fields, worktree_env
 from tests.core.agent_specs import ASSIGN, CHECKPOINT, CONTINUE, LEARN
 from tests.core.launches import FACTS, LAUNCH, NEW, OLD, PLAYER, STATE, again
 
 GONE = replace(PLAYER, probe=ProbeResult(installed=False))
 
 
-def launch_file(facts: LaunchFacts, *, stopped: bool = False) -> dict[str, Any]:
-    files = launch_files(STATE, plan_launch(STATE, facts), stopped=stopped)
+def launch_file(facts: LaunchFacts, *, waits: str = "") -> dict[str, Any]:
+    files = launch_files(STATE, plan_launch(STATE, facts), waits=waits)
     assert list(files)[-1] == "launch.json"
     found: dict[str, Any] = json.loads(files["launch.json"])
     return found
@@ -68,14 +68,24 @@ def test_a_launch_claims_its_conversation_or_stands_for_it(
 
 
 def test_a_pane_that_waits_offers_what_differs() -> None:
-    choices = launch_file(again(), stopped=True)["gate"]["choices"]
+    gate = launch_file(again(), waits="it changed")["gate"]
+    choices = gate["choices"]
+    assert gate["says"] == "it changed"
     assert list(choices) == ["resume", "fresh", "shell"]
     assert [each["claim"] for each in choices.values()] == [
         f"/claims/{OLD}", f"/claims/{NEW}", None,
     ]  # fmt: skip
     own = {name: bool(each["fact"]["record"]) for name, each in choices.items()}
     assert own == {"resume": False, "fresh": True, "shell": False}
-    assert list(launch_file(FACTS, stopped=True)["gate"]["choices"]) == ["resume", "shell"]
+    titles = ["Resume", "Restart fresh", "Shell"]
+    assert [each["title"] for each in choices.values()] == titles
+    assert choices["resume"]["key"] == planned_key("native")
+    choices = launch_file(FACTS, waits="first")["gate"]["choices"]
+    assert [(name, each["title"]) for name, each in choices.items()] == [
+        ("fresh", "Start"),
+        ("shell", "Shell"),
+    ]
+    assert choices["fresh"]["key"] == planned_key("fresh")
 
 
 def test_a_pane_without_any_program_shows_the_last_screen() -> None:

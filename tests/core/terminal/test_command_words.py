@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.conversation.launch_policy import LaunchPolicy
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.terminal.keys.desk_keys import DESK_KEYS
 from agentmux.core.terminal.text import command_words
@@ -12,6 +13,9 @@ from agentmux.core.terminal.text.command_words import Words
 from tests.cli.fast.test_commands_data import parse
 
 NAME = "20260101-101500-add-auth"
+CHOSEN = LaunchPolicy(
+    fresh=("coder-1", "coder-2"), shell=("coder-3",), stopped=("coder-4",), agreed={"coder-1": "d1"}
+)
 WORDS: dict[str, tuple[Words, ...]] = {
     "attach": (command_words.attach(NAME),),
     "approve": (command_words.approve(NAME, "d1"),),
@@ -23,9 +27,9 @@ WORDS: dict[str, tuple[Words, ...]] = {
     "tell": (command_words.tell(NAME, "coder-1"),),
     "unpark": (command_words.unpark(NAME),),
     "resume": (
-        command_words.resume(NAME, ()),
-        command_words.resume(NAME, ("coder-1", "coder-2")),
-        command_words.resume(NAME, (), reattach=True),
+        command_words.resume(NAME),
+        command_words.resume(NAME, CHOSEN.options),
+        command_words.reattach(NAME),
     ),
     "restart": (command_words.restart(NAME, "coder-1"),),
     "stop": (command_words.stop(NAME),),

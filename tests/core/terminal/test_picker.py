@@ -1,12 +1,13 @@
-"""Picking a session by keys."""
+"""Picking a session by keys, and what is done with its seats."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentmux.core.names.conversations import SeatChoice, seat_choices
 from agentmux.core.terminal.keys.keys import Key, Pressed
-from agentmux.core.terminal.keys.picker import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.keys.picker import Choice, Picker, begin, offer, press, refuse, tell
 
 NAMES = ("beta", "alpha", "gamma", "delta")
 
@@ -130,3 +131,63 @@ def test_whatever_is_pressed_the_selected_one_is_on_the_list(keys: list[Pressed]
     assert state.at in names(state) or (state.at == "" and not state.matching_choices)
     assert state.taken in {None, "alpha", "beta", "delta"}
     assert not (state.left and state.taken)
+
+
+# -- the seats of a resume -----------------------------------------------------------------------
+
+P, F, SH, ST = SeatChoice
+SEATS = (seat_choices("native"), seat_choices("fresh"), seat_choices("shell"))
+
+
+def asked(*names: str) -> Picker:
+    start = begin([Choice(name=name, words=name) for name in names], asks=True)
+    return offer(start, dict.fromkeys(names, SEATS))
+
+
+def test_the_number_of_a_seat_goes_through_what_can_be_chosen_for_it() -> None:
+    start = offer(picker(), {"beta": SEATS})
+    assert start.seat_choices("beta") == (P, P, P)
+    assert start.seat_choices("alpha") == ()
+    went = [pressed(start, *"1" * count).seat_choices("beta")[0] for count in range(5)]
+    assert went == [P, F, SH, ST, P]
+    went = [pressed(start, *"2" * count).seat_choices("beta")[1] for count in range(4)]
+    assert went == [P, SH, ST, P]  # there is no conversation that could come back
+    assert pressed(start, "3").seat_choices("beta") == (P, P, P)
+    assert pressed(start, "3").says == "there is nothing to choose for seat 3"
+    assert pressed(start, "4").says == "this session starts no seat 4"
+    assert pressed(start, "j", "1").says == "this session starts no seat 1"
+    assert pressed(start, "1", "j", "k").seat_choices("beta")[0] is F
+
+
+def test_one_key_chooses_new_conversations_for_all_seats() -> None:
+    start = offer(picker(), {"beta": SEATS})
+    assert pressed(start, "f").seat_choices("beta") == (F, P, P)
+    assert pressed(start, "f", "1").seat_choices("beta") == (SH, P, P)
+    assert pressed(start, "1", "1", "f").seat_choices("beta") == (F, P, P)
+    assert pressed(start, "f", "f").seat_choices("beta") == (P, P, P)
+
+
+def test_a_digit_is_text_in_a_search_and_where_nothing_is_resumed() -> None:
+    start = offer(picker("issue 12", "beta"), {"issue 12": SEATS})
+    assert names(pressed(start, "/", "1", "2")) == ["issue 12"]
+    start = begin([Choice(name="v1", words="v1"), Choice(name="x", words="x")], attaches=True)
+    assert names(pressed(start, "1")) == ["v1"]
+
+
+def test_the_question_about_a_resume_has_no_search() -> None:
+    start = asked("one", "two")
+    assert pressed(start, Key.ENTER).taken == "one"
+    assert pressed(start, "y").taken == "one"
+    for key in ("n", "q", Key.ESCAPE):
+        assert pressed(start, key).left
+    same = pressed(start, "x", "/", "z", Key.PASTE)
+    assert (same.typing, same.sought, len(same.matching_choices)) == (False, "", 2)
+    assert pressed(start, "j", "1", Key.ENTER).seat_choices("two")[0] is F
+
+
+def test_nobody_agrees_to_what_is_not_known_yet() -> None:
+    start = begin([Choice(name=name, words=name) for name in ("one", "two")], asks=True)
+    start = offer(start, {"one": SEATS})
+    early = pressed(start, Key.ENTER)
+    assert (early.taken, early.says) == (None, "1 session still to be examined")
+    assert pressed(refuse(start, {"two": "unreadable"}), Key.ENTER).taken == "one"

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Literal
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.records import from_fields, to_fields
+from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.errors import AgentmuxError, NotFoundError
 
 RequestMode = Literal["start", "resume", "reattach"]
@@ -43,9 +45,8 @@ class OrchestratorRequest:
         mode: Whether to start or resume the session, or to reattach to agents that still run.
         ready: The path of the pipe in which the orchestrator reports that it is ready, or why it is
             not; empty if nobody waits for a report.
-        fresh: The seats that start a new conversation; ``*`` stands for all seats.
+        panes: For ``resume``: how panes are opened.
         phase: For ``resume``: an earlier phase to go back to; None resumes in the inferred phase.
-        policy: For ``resume``: how panes come back, if a flag sets it; else empty.
         rebuild: For ``resume``: how a missing worktree is made again.
         session_id: The id for a session whose older format has none.
         session_name: The tmux session's name for a session whose older format has none.
@@ -53,22 +54,22 @@ class OrchestratorRequest:
 
     mode: RequestMode
     ready: str = ""
-    fresh: tuple[str, ...] = ()
+    panes: LaunchPolicy = ORDINARY
     phase: str | None = None
-    policy: str | None = None
     rebuild: Rebuild = Rebuild.CAREFUL
     session_id: str = ""
     session_name: str = ""
 
     def encode(self) -> str:
         """Return the request as one argument of a command line."""
-        return json.dumps(asdict(self))
+        return json.dumps({**asdict(self), "panes": to_fields(self.panes)})
 
 
 def decode_request(text: str) -> OrchestratorRequest:
     """Return the request that `OrchestratorRequest.encode` wrote."""
     fields = json.loads(text)
-    return OrchestratorRequest(**{**fields, "fresh": tuple(fields.get("fresh", ()))})
+    panes = from_fields(LaunchPolicy, fields["panes"], where="panes")
+    return OrchestratorRequest(**{**fields, "panes": panes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
@@ -488,6 +489,7 @@ def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
         "reason": plan.why,
         "prompt_bytes": len(plan.prompt.encode()),
         "fresh_prompt_bytes": len(plan.full_prompt.encode()),
+        "digest": plan.digest,
     }
 
 
@@ -518,14 +520,15 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     }
 
 
-def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
-    """Check that every seat in ``fresh`` belongs to this session.
+def require_seats(plan: ResumePlan, policy: LaunchPolicy) -> None:
+    """Check that every seat in ``policy`` belongs to this session.
 
     Raises:
         NotFoundError: One does not.
     """
     seats = {pane.work.seat for pane in plan.panes} | {*plan.state.agents, *plan.state.seats}
-    unknown = sorted(fresh - seats - {"*"})
+    named = {*policy.fresh, *policy.shell, *policy.stopped}
+    unknown = sorted(named - seats - {EVERY})
     if unknown:
         raise NotFoundError(
             f"no seat `{unknown[0]}`",

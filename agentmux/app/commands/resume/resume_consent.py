@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +35,8 @@ from agentmux.app.session.search.lookup import (
 from agentmux.app.session.workplace.checkout import find_tree_obstacle, list_possibly_live
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.config.settings import policy_of
+from agentmux.core.config.settings import Policy
+from agentmux.core.conversation.launch_policy import EVERY, ORDINARY, LaunchPolicy
 from agentmux.errors import BlockedError, UsageError
 from agentmux.ports.git.worktrees import FolderGoneError
 
@@ -45,14 +46,15 @@ class ResumeCommand:
     """What the user asks for with a resume.
 
     Attributes:
-        fresh: The seats that start a new conversation; ``*`` stands for all seats.
+        panes: How panes are opened. If it says what a person agreed to, that person was shown the
+            plan already, and is asked only about what else the resume would do.
         phase: The phase to go back to; None resumes in the inferred phase.
         rebuild: How a missing worktree is made again.
         repin: Whether the session takes the settings that have changed.
-        is_watched: Whether a person may watch the panes, so that panes may ask before they start.
+        is_watched: Whether a person may watch the panes; if not, the session is one of several.
     """
 
-    fresh: frozenset[str] = frozenset()
+    panes: LaunchPolicy = ORDINARY
     phase: str | None = None
     rebuild: Rebuild = Rebuild.CAREFUL
     repin: bool = False
@@ -72,17 +74,48 @@ class Survivors:
     end: Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResumeTools:
-    """The operations on processes that a resume needs.
+@dataclass(frozen=True, slots=True)
+class ResumeStep:
+    """Something that a resume does first, and that a person has to agree to.
 
     Attributes:
+        words: What it does, as a sentence.
+        question: The same as a question of its own, for a resume that shows no plan.
+    """
+
+    words: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeQuestion:
+    """The one question of a resume.
+
+    Attributes:
+        plan: What the resume would do.
+        steps: What else the resume would do first, and needs consent for.
+        panes: How panes would be opened.
+    """
+
+    plan: ResumePlan
+    steps: tuple[ResumeStep, ...]
+    panes: LaunchPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeTools:
+    """The operations on processes that a resume needs, and its question.
+
+    Attributes:
+        ask: Asks the person, who can be asked, the question. Returns how panes are to be opened;
+            raises `DeclinedError` if the person says no.
         starter: How an orchestrator is started.
         wait_end: Waits a short time until the process with this pid has ended.
         survivors: Takes the id and the directory of a session that is not live. Returns its agents
             that still run; None if there are none.
     """
 
+    ask: Callable[[ResumeQuestion], LaunchPolicy]
     starter: OrchestratorStart
     wait_end: Callable[[int], object]
     survivors: Callable[[str, Path], Survivors | None]
@@ -91,7 +124,7 @@ class ResumeTools:
 def resume_with_consent(
     world: World, person: Person, tools: ResumeTools, entry: SessionEntry, command: ResumeCommand
 ) -> StartedSession:
-    """Check everything that could refuse the resume, ask where consent is needed, then resume.
+    """Check everything that could refuse the resume, ask once for consent, then resume.
 
     Raises:
         AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
@@ -101,27 +134,25 @@ def resume_with_consent(
     if not entry.is_done:
         world = person.trust(world, used_by(world, entry, repin=command.repin))
     asks = person.is_asked and command.is_watched
-    plan = _agree_on_plan(world, person, entry, command, asks=asks)
+    plan = _plan(world, person, entry, command, asks=asks)
     obstacle = plan.obstacle or (None if asks else find_lacking_program(world, plan))
     if obstacle is not None:
         raise obstacle
     told = (*plan.warnings, *missing_programs(plan.panes))
     for warning in told:
         person.note(f"warning: {warning}")
-    if command.phase is not None and command.phase != plan.inference.phase:
-        person.agree(f"Go back from {plan.inference.phase} to {command.phase}?")
-    _end_survivors(person, tools, plan)
-    policy = policy_of(
-        world.settings.resume.policy,
-        asked=person.is_there and command.is_watched,
-        yes=person.has_agreed,
-    )
+    alive = tools.survivors(plan.state.session_id, plan.path)
+    if alive is not None and not (person.is_there or person.has_agreed):
+        raise agents_alive(plan.path.name, alive.words)
+    steps, policy = tuple(_steps(plan, command, alive)), world.settings.resume.policy
+    question = ResumeQuestion(plan=plan, steps=steps, panes=command.panes)
+    panes = _ask_consent(person, question, tools.ask if asks and policy is None else None)
+    if policy is Policy.CONFIRM and not person.has_agreed:
+        panes = replace(panes, stopped=(EVERY,))
+    if alive is not None:
+        alive.end()
     request = OrchestratorRequest(
-        mode="resume",
-        fresh=tuple(sorted(command.fresh)),
-        phase=command.phase,
-        policy=policy.value,
-        rebuild=plan.rebuild,
+        mode="resume", panes=panes, phase=command.phase, rebuild=plan.rebuild
     )
     return replace(resume(world, tools.starter, plan, request), told=told)
 
@@ -146,51 +177,77 @@ def _require_free(world: World, tools: ResumeTools, entry: SessionEntry) -> None
         raise block
 
 
-def _agree_on_plan(
+def _plan(
     world: World, person: Person, entry: SessionEntry, command: ResumeCommand, *, asks: bool
 ) -> ResumePlan:
-    """Return the plan of a resume; first ask whether to make a missing worktree again.
+    """Return the plan of a resume.
 
-    ``asks`` says whether a person can be asked.
+    If git keeps work for the folder of a missing worktree, and the person is asked (``asks``), they
+    are told, and the plan makes the worktree again anyway.
 
     Raises:
         AgentmuxError: The session cannot be resumed like this.
-        DeclinedError: The person said no.
     """
     planned = partial(
         plan_resume,
         *(world, world.files(entry.path)),
-        fresh=command.fresh,
+        fresh=frozenset(command.panes.fresh),
         phase=command.phase,
         repin=command.repin,
     )
     plan = planned(rebuild=command.rebuild)
     require_unfinished(plan)
-    require_seats(plan, command.fresh)
+    require_seats(plan, command.panes)
     if isinstance(plan.obstacle, FolderGoneError) and asks:
         for line in (plan.obstacle.message, *plan.obstacle.hints[:-1]):
             person.note(line)
-        person.agree(
-            "Make it again from its last checkpoint (what git keeps for the old folder stays)?"
-        )
-        plan = planned(rebuild=Rebuild.ANYWAY)
+        return planned(rebuild=Rebuild.ANYWAY)
     return plan
 
 
-def _end_survivors(person: Person, tools: ResumeTools, plan: ResumePlan) -> None:
-    """End agents that outlived their tmux server, after asking the person.
+def _steps(
+    plan: ResumePlan, command: ResumeCommand, alive: Survivors | None
+) -> Iterator[ResumeStep]:
+    """Yield what the resume does first, and needs consent for."""
+    if plan.rebuild is not command.rebuild:
+        kept = "what git keeps for the old folder stays"
+        yield ResumeStep(
+            f"its worktree is made again from its last checkpoint; {kept}",
+            f"Make it again from its last checkpoint ({kept})?",
+        )
+    if command.phase is not None and command.phase != plan.inference.phase:
+        there = f"from {plan.inference.phase} to {command.phase}"
+        yield ResumeStep(f"it goes back {there}", f"Go back {there}?")
+    if alive is not None:
+        yield ResumeStep(
+            f"these agents outlived their tmux server, and are ended: {alive.words}",
+            f"These agents outlived their tmux server: {alive.words}. End them?",
+        )
+
+
+def _ask_consent(
+    person: Person,
+    question: ResumeQuestion,
+    ask: Callable[[ResumeQuestion], LaunchPolicy] | None,
+) -> LaunchPolicy:
+    """Return how panes are opened, after the person agreed to the resume.
+
+    If they agreed to this very plan before, only what the plan did not show is asked. Without
+    ``ask``, the plan needs no consent.
 
     Raises:
-        BlockedError: Such agents run, and nobody can be asked.
+        UsageError: Nobody can be asked.
         DeclinedError: The person said no.
     """
-    alive = tools.survivors(plan.state.session_id, plan.path)
-    if alive is None:
-        return
-    if not (person.is_there or person.has_agreed):
-        raise agents_alive(plan.path.name, alive.words)
-    person.agree(f"These agents outlived their tmux server: {alive.words}. End them?")
-    alive.end()
+    panes, steps = question.panes, question.steps
+    is_agreed = panes.agreed is not None and all(
+        panes.covers(each.work.seat, each.digest) for each in question.plan.panes
+    )
+    if ask is not None and (steps or not is_agreed):
+        return ask(question)
+    for step in steps:
+        person.agree(step.question)
+    return panes
 
 
 def agents_alive(session: str, words: str) -> BlockedError:

@@ -34,7 +34,7 @@ from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.fold.signals.table import words_for
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import Seat, SessionState
-from agentmux.core.launch.writing import RESUME_KEY
+from agentmux.core.launch.writing import planned_key
 from agentmux.core.names import statuses
 from agentmux.core.names.words.listing import join_names
 from agentmux.core.pipeline.beginnings import beginning_choices
@@ -517,7 +517,7 @@ class MonitorKeys:
             launch = seats[name].launch
             pane = self._sight.pane_id(launch)
             if pane and self._session.files.launch_record(launch).choice is None:
-                self._tools.terminal.press_keys(pane, [RESUME_KEY])
+                self._tools.terminal.press_keys(pane, [planned_key(seats[name].mode)])
 
     def _restart(self, named: tuple[str, ...]) -> None:
         for name in _still(list_restartable_seats(self._session.state), named):

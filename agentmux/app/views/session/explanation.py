@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from agentmux.errors import AgentmuxError
 
 
-def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool) -> list[str]:
+def explanation(
+    world: World, site: Site, entry: SessionEntry, *, explain: bool, seats: bool = True
+) -> list[str]:
     """Return lines that say whether a session is live and why, and what a resume would do with it.
 
     They describe a resume that no person attends, such as one from the desk or the web page.
@@ -30,6 +32,7 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
         site: The session's project, for looking at sessions.
         entry: The session.
         explain: Add the evidence, as ``resume --explain`` does.
+        seats: Say how each seat would be started.
 
     Raises:
         AgentmuxError: The session cannot be read, or its tmux server or lock cannot be asked.
@@ -43,7 +46,8 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
         message = block.brief if isinstance(block, LackingProgramError) else block.message
         obstacle = {"message": message, "hints": list(block.hints)}
     # A person would get a shell for an agent that is not found; here that blocks the resume.
-    plan = replace(plan, panes=tuple(each for each in plan.panes if not each.lacks_program))
+    panes = tuple(each for each in plan.panes if seats and not each.lacks_program)
+    plan = replace(plan, panes=panes)
     fields = {**plan_fields(plan, world), "blocked": obstacle}
     lives = f"live: {report.because}" if report.live else f"not live: {report.because}"
     return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain)]

@@ -48,7 +48,7 @@ defaults:
 
 # resume:
   # native: true                # false: every agent starts a new conversation
-  # policy: null                # never | confirm | auto; null: confirm in a terminal, else auto
+  # policy: null                # never | confirm | auto; null: asks once in a terminal
   # max_age: 7d
   # reject_after: 15s
   # commands: {{}}                # resume arguments by command, such as {{claude: [--continue]}}

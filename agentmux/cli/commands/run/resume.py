@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.processes import processes
 from agentmux.app.commands.look.trust import preview_trust
 from agentmux.app.commands.resume.orchestrator_request import Rebuild
@@ -36,6 +37,7 @@ from agentmux.app.session.search.lookup import (
 )
 from agentmux.app.session.workplace.checkout import find_tree_obstacle, list_possibly_live
 from agentmux.app.views.cached_programs import CachedPrograms
+from agentmux.app.views.outlook import outlook
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, person_at
@@ -48,9 +50,12 @@ from agentmux.cli.ask.session_argument import (
 )
 from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
-from agentmux.cli.commands.run.resume_all import ResumeOne, require_for_all, resume_all
+from agentmux.cli.commands.run.resume_all import AskAll, ResumeOne, require_for_all, resume_all
+from agentmux.cli.commands.run.resume_question import ask_about, ask_resume
 from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun
+from agentmux.cli.picker import screen
 from agentmux.core.codec.frozen import replace
+from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy, read_agreed
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
 
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
 
     from agentmux.adapters.system.processes.processes import Survivor
     from agentmux.app.person import Person
+    from agentmux.app.views.outlook import Outlook
     from agentmux.app.world import World
     from agentmux.cli.invocation import Invocation
     from agentmux.cli.picker.screen import PickedSession
@@ -91,6 +97,28 @@ def resume_session(
         list[str] | None,
         typer.Option(
             metavar="SEAT", help="Start a new conversation in this seat; may be repeated."
+        ),
+    ] = None,
+    shell_role: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SEAT",
+            help="Open a shell for you in this seat, instead of its agent; may be repeated.",
+        ),
+    ] = None,
+    stopped_role: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SEAT",
+            help="Leave this seat stopped: its pane waits for your choice; may be repeated.",
+        ),
+    ] = None,
+    agreed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SEAT=DIGEST",
+            help="Start this seat only as a dry run showed it, else leave it stopped; may be "
+            "repeated.",
         ),
     ] = None,
     phase: Annotated[
@@ -132,15 +160,18 @@ def resume_session(
         "--without-checkpoint": without_checkpoint, "--make-again": make_again, "--repin": repin,
         "--attach": attach is True, "--detach": attach is False, "--json": json,
     }  # fmt: skip
-    values = {"--fresh-role": fresh_role or (), "--phase": phase}
+    seats = {
+        "--fresh-role": fresh_role or (), "--shell-role": shell_role or (),
+        "--stopped-role": stopped_role or (), "--agreed": agreed or (),
+    }  # fmt: skip
+    values = {**seats, "--phase": phase}
     command = command_for_hints(_RESUME, switches, values)
     world, entry = resolve_world(invocation, session, command=command, read_only=dry_run or explain)
     if reattach and not everything:
         entry = entry or session_to_reattach(world, invocation.environ, command=command)
-    seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     careful = Rebuild.ANYWAY if make_again else Rebuild.CAREFUL
     request = ResumeCommand(
-        fresh=seats,
+        panes=_read_policy(seats, fresh=fresh),
         phase=phase,
         rebuild=Rebuild.BRANCH_ALONE if without_checkpoint else careful,
         repin=repin,
@@ -160,7 +191,13 @@ def resume_session(
         )
     if everything:
         require_for_all({**switches, "SESSION": entry is not None}, values)
-        return resume_all(invocation, _each(invocation, person, seats), yes=yes, json=json)
+        return resume_all(
+            invocation,
+            _each(invocation, person, request.panes),
+            _asks(invocation, person, fresh=fresh),
+            yes=yes,
+            json=json,
+        )
     if reattach:
         entry = chosen_session(world, entry, command=command)
         socket = entry.text("tmux_socket") or None
@@ -171,7 +208,7 @@ def resume_session(
         begun = _resume(
             *(invocation, world, person, entry, request),
             picks=functools.partial(
-                _pick_session, invocation, world, fresh="*" in seats, command=command, json=json
+                _pick_session, invocation, world, fresh=fresh, command=command, json=json
             ),
             attaches=attach is not False,
         )
@@ -199,9 +236,13 @@ def _resume(
     """
     if entry is None:
         picked = picks()
-        entry, every = picked.entry, frozenset("*" if picked.fresh else ())
-        request = replace(request, fresh=(request.fresh - {"*"}) | every)
-        if request.phase is None and not request.fresh:
+        entry, every = picked.entry, (EVERY,) if picked.fresh else ()
+        if picked.panes is not None and not _names_seats(request.panes):
+            request = replace(request, panes=picked.panes)
+        else:
+            seats = tuple(each for each in request.panes.fresh if each != EVERY)
+            request = replace(request, panes=replace(request.panes, fresh=(*seats, *every)))
+        if request.phase is None and not request.panes.fresh:
             if picked.left_alone:
                 return reattach_with_consent(
                     world, person, _tools(invocation, world).starter, entry
@@ -209,6 +250,30 @@ def _resume(
             if picked.live and attaches:
                 attachment.attach(invocation, world, entry)
     return resume_with_consent(world, person, _tools(invocation, world), entry, request)
+
+
+def _read_policy(seats: Mapping[str, Sequence[str]], *, fresh: bool) -> LaunchPolicy:
+    """Return how the options say that panes are opened.
+
+    Args:
+        seats: The values of each option that names seats.
+        fresh: Whether all seats start new conversations.
+
+    Raises:
+        UsageError: A value of ``--agreed`` is not valid.
+    """
+    named = {name: tuple(map(seat_named, each)) for name, each in seats.items()}
+    return LaunchPolicy(
+        fresh=(*named["--fresh-role"], *((EVERY,) if fresh else ())),
+        shell=named["--shell-role"],
+        stopped=named["--stopped-role"],
+        agreed=read_agreed(seats["--agreed"]) if seats["--agreed"] else None,
+    )
+
+
+def _names_seats(panes: LaunchPolicy) -> bool:
+    """Whether an option of the command is about a single seat."""
+    return bool({*panes.fresh, *panes.shell, *panes.stopped} - {EVERY}) or panes.agreed is not None
 
 
 def _pick_session(
@@ -227,8 +292,6 @@ def _pick_session(
         NotFoundError: No session can be resumed, or there are several and nobody can pick.
         KeyboardInterrupt: The person picked none.
     """
-    from agentmux.cli.picker import screen
-
     entries = unfinished_sessions(world, command=command)
     world = preview_trust(world, lambda each: each.settings)[0]
     there = invocation.interactive and screen.can_draw(invocation.environ) and not json
@@ -317,12 +380,12 @@ def _look(
         world, told = preview_trust(world, used_by(world, entry, repin=request.repin))
         plan = plan_resume(
             *(world, world.files(entry.path)),
-            fresh=request.fresh,
+            fresh=frozenset(request.panes.fresh),
             phase=request.phase,
             rebuild=request.rebuild,
             repin=request.repin,
         )
-        require_seats(plan, request.fresh)
+        require_seats(plan, request.panes)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = [*told, *plan.warnings], [], None
@@ -350,11 +413,16 @@ def _foretell(
         alive: The agents.
         ends_agents: Whether a resume may end the agents; if not, they block it.
     """
-    error = agents_alive(entry.name, orphan_agents.describe_survivors(alive))
     if ends_agents:
-        fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
+        fields.setdefault("warnings", []).append(_ended_first(entry, alive))
     else:
-        fields["blocked"] = _block_fields(error)
+        words = orphan_agents.describe_survivors(alive)
+        fields["blocked"] = _block_fields(agents_alive(entry.name, words))
+
+
+def _ended_first(entry: SessionEntry, alive: Sequence[Survivor]) -> str:
+    error = agents_alive(entry.name, orphan_agents.describe_survivors(alive))
+    return f"{error.message}; a resume ends them"
 
 
 def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
@@ -371,19 +439,52 @@ def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
 # -- doing ---------------------------------------------------------------------------------------
 
 
-def _each(invocation: Invocation, person: Person, fresh: frozenset[str]) -> ResumeOne:
-    """Return how ``--all`` resumes each of its sessions."""
+def _each(invocation: Invocation, person: Person, panes: LaunchPolicy) -> ResumeOne:
+    """Return how ``--all`` resumes each of its sessions.
 
-    def one(entry: SessionEntry) -> StartedSession:
+    A session that the person was not asked about gets ``panes``. The person's yes to all of them
+    covers what else each resume would do first.
+    """
+    person = replace(person, consents=lambda _: True)
+
+    def one(entry: SessionEntry, agreed: LaunchPolicy | None) -> StartedSession:
         world = invocation.world()  # with what was trusted for an earlier session
-        request = ResumeCommand(fresh=fresh, is_watched=False)
+        request = ResumeCommand(panes=agreed or panes, is_watched=False)
         return resume_with_consent(world, person, _tools(invocation, world), entry, request)
 
     return one
 
 
+def _asks(invocation: Invocation, person: Person, *, fresh: bool) -> AskAll:
+    """Return how ``--all`` asks about its sessions; trust is asked first."""
+
+    def ask(world: World, entries: Sequence[SessionEntry]) -> Mapping[str, LaunchPolicy]:
+        for entry in entries:
+            if entry.problem is None:
+                world = person.trust(world, used_by(world, entry))
+        lives = live(world, entries)
+        ids = ((each.text("session_id"), each.path) for each in entries)
+        alive = orphan_agents.find_survivors(ids)
+        known = {each.name: each for each in entries}
+
+        def look(name: str) -> Outlook:
+            entry = known[name]
+            seen = outlook(world, entry, lives[entry.path], read_limited, is_attended=False)
+            theirs = [each for each in alive if each.session == entry.text("session_id")]
+            if theirs and not seen.refused:
+                return replace(seen, warnings=(_ended_first(entry, theirs), *seen.warnings))
+            return seen
+
+        return ask_about(
+            invocation, world, screen.ShownPlans(entries=entries, look=look, fresh=fresh)
+        )
+
+    return ask
+
+
 def _tools(invocation: Invocation, world: World) -> ResumeTools:
     return ResumeTools(
+        ask=functools.partial(ask_resume, invocation, world),
         starter=orchestrator_start(world, invocation.config),
         wait_end=lambda pid: processes.left_after([(pid, 0)], wait_s=_ENDING_S),
         survivors=orphan_agents.survivors_of,

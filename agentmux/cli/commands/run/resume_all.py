@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import SessionProblem, envelope, problem_of, worst
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from agentmux.app.commands.resume.orchestrator_start import StartedSession
     from agentmux.app.world import World
     from agentmux.cli.invocation import Invocation
+    from agentmux.core.conversation.launch_policy import LaunchPolicy
 
-ResumeOne = Callable[[SessionEntry], "StartedSession"]
-"""Resumes one session."""
+ResumeOne = Callable[[SessionEntry, "LaunchPolicy | None"], "StartedSession"]
+"""Resumes one session, and opens its panes as the person agreed; None if nobody was asked."""
+AskAll = Callable[["World", Sequence[SessionEntry]], "Mapping[str, LaunchPolicy]"]
+"""Asks a person about sessions; returns how to open the panes of each, by its name."""
 
 _WITH: Final = frozenset({"--detach", "--fresh", "--json"})
 
@@ -44,8 +47,10 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
         )
 
 
-def resume_all(invocation: Invocation, one: ResumeOne, *, yes: bool, json: bool) -> int:
-    """Resume each session that is neither done nor live, after asking; attach to none.
+def resume_all(
+    invocation: Invocation, one: ResumeOne, ask: AskAll, *, yes: bool, json: bool
+) -> int:
+    """Resume each session that is neither done nor live, after asking once; attach to none.
 
     If one session cannot be resumed, the others are resumed all the same. If the person says no to
     a question about one session, the command ends, and prints which sessions were resumed before.
@@ -60,16 +65,17 @@ def resume_all(invocation: Invocation, one: ResumeOne, *, yes: bool, json: bool)
     """
     world = invocation.world()
     resting = _resting(world)
-    names = ", ".join(each.name for each in resting)
-    person_at(invocation, yes=yes).agree(
-        f"Resume {format_count(len(resting), 'session')}: {names}?"
-    )
+    person = person_at(invocation, yes=yes)
+    if not person.is_asked:
+        names = ", ".join(each.name for each in resting)
+        person.agree(f"Resume {format_count(len(resting), 'session')}: {names}?")
+    agreed = ask(world, resting) if person.is_asked else {}
     begun: list[dict[str, Any]] = []
     problems: list[SessionProblem] = []
     try:
         for entry in resting:
             try:
-                begun.append(_report_resumed(world, one(entry), json=json))
+                begun.append(_report_resumed(world, one(entry, agreed.get(entry.name)), json=json))
             except (AgentmuxError, OSError) as error:
                 known = data_error_from(error) if isinstance(error, OSError) else error
                 problems.append(problem_of(entry.name, known))

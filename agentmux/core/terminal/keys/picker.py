@@ -6,11 +6,17 @@ A `Picker` is the state of the list; `press` returns the picker after a key.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.names.conversations import SeatChoice, next_choice
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.core.terminal.text.search import matches
+
+FRESH: Final = SeatChoice.FRESH
+PLANNED: Final = SeatChoice.PLANNED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +28,15 @@ class Choice:
         words: Text that a search looks in.
         status: More text that a search looks in; it may change while the list is shown.
         refused: Why the session cannot be chosen; empty if it can.
+        seats: What the user can choose for each seat that a resume starts; None as long as that is
+            not known.
     """
 
     name: str
     words: str
     status: str = ""
     refused: str = ""
+    seats: tuple[tuple[SeatChoice, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +51,10 @@ class Picker:
         at: The name of the selected choice; empty if no choice matches the search.
         attaches: Whether the user attaches to the chosen session instead of resuming it; then
             ``fresh`` has no effect.
+        asks: Whether the user is only asked about a resume of all choices; then there is no search.
         fresh: Whether the session will be resumed without its conversations.
+        chosen: What the user chose for single seats, by the session's name and the seat's index.
+        shown: The name of the session whose complete plan is on the screen; empty if there is none.
         screen: Which of the selected session's screens to show: a number, modulo their count.
         page: How many lines the Page keys move the selection.
         says: A message that is shown until the next key; empty if there is none.
@@ -56,7 +68,10 @@ class Picker:
     typing: bool = False
     at: str = ""
     attaches: bool = False
+    asks: bool = False
     fresh: bool = False
+    chosen: Mapping[tuple[str, int], SeatChoice] = field(default_factory=dict)
+    shown: str = ""
     screen: int = 0
     page: int = 5
     says: str = ""
@@ -77,23 +92,37 @@ class Picker:
         names = [each.name for each in self.matching_choices]
         return names.index(self.at) if self.at in names else 0
 
+    def seat_choices(self, name: str) -> tuple[SeatChoice, ...]:
+        """What is chosen for each seat of the session ``name``; empty if its seats are unknown."""
+        choice = next((each for each in self.choices if each.name == name), None)
+        seats = choice.seats or () if choice is not None else ()
+        return tuple(
+            self.chosen.get((name, index), FRESH if self.fresh and FRESH in offered else PLANNED)
+            for index, offered in enumerate(seats)
+        )
+
     @property
     def is_over(self) -> bool:
         """Whether the user has chosen a session or left."""
         return self.left or self.taken is not None
 
 
-def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False) -> Picker:
+def begin(
+    choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False, asks: bool = False
+) -> Picker:
     """Return a new picker, with the first choice selected that can be chosen, or else the first.
 
     Args:
         choices: All choices, in order.
         fresh: As in `Picker`.
         attaches: As in `Picker`.
+        asks: As in `Picker`.
     """
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
-    return _select_match(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
+    return _select_match(
+        Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, asks=asks, at=at)
+    )
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
@@ -119,6 +148,14 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
     return replace(picker, choices=choices)
 
 
+def offer(picker: Picker, seats: Mapping[str, tuple[tuple[SeatChoice, ...], ...]]) -> Picker:
+    """Return the picker that knows what can be chosen for the seats of some sessions, by name."""
+    choices = tuple(
+        replace(each, seats=seats.get(each.name, each.seats)) for each in picker.choices
+    )
+    return replace(picker, choices=choices)
+
+
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
     """Return the picker with new ``status`` texts; ``statuses`` has them by the choice's name."""
     choices = tuple(
@@ -128,8 +165,10 @@ def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
 
 
 def _type_char(picker: Picker, char: str) -> Picker:
-    if not picker.typing and char in _LETTERS and not (picker.attaches and char == "f"):
+    if not picker.typing and char in _LETTERS and not (picker.attaches and char in _FOR_RESUMES):
         return _LETTERS[char](picker)
+    if picker.asks:
+        return _ANSWERS.get(char, _ignore)(picker)
     if char == " " and not picker.sought:
         return picker
     return _select_match(replace(picker, sought=picker.sought + char, typing=True))
@@ -153,10 +192,36 @@ def _move_selection(picker: Picker, steps: int) -> Picker:
 
 
 def _toggle_fresh(picker: Picker) -> Picker:
-    return picker if picker.attaches else replace(picker, fresh=not picker.fresh)
+    return picker if picker.attaches else replace(picker, fresh=not picker.fresh, chosen={})
+
+
+def _change_seat(picker: Picker, index: int) -> Picker:
+    """Return the picker with the next choice for a seat of the selected session."""
+    now = picker.seat_choices(picker.at)
+    if index >= len(now):
+        return replace(picker, says=f"this session starts no seat {index + 1}")
+    offered = next(each.seats or () for each in picker.choices if each.name == picker.at)[index]
+    if len(offered) < 2:
+        return replace(picker, says=f"there is nothing to choose for seat {index + 1}")
+    after = next_choice(offered, now[index])
+    return replace(picker, chosen={**picker.chosen, (picker.at, index): after})
+
+
+def _ignore(picker: Picker) -> Picker:
+    return picker
+
+
+def _agree(picker: Picker) -> Picker:
+    """Return the picker after a yes to the question about all choices."""
+    unknown = sum(each.seats is None and not each.refused for each in picker.choices)
+    if unknown:
+        return replace(picker, says=f"{format_count(unknown, 'session')} still to be examined")
+    return replace(picker, taken=picker.at)
 
 
 def _choose_selected(picker: Picker) -> Picker:
+    if picker.asks:
+        return _agree(picker)
     chosen = next((each for each in picker.matching_choices if each.name == picker.at), None)
     if chosen is None:
         return replace(picker, says="nothing matches what you typed")
@@ -193,16 +258,25 @@ _KEYS: Final[Mapping[Key, Callable[[Picker], Picker]]] = {
     Key.BACKSPACE: _erase_char,
     Key.CLEAR: _clear_search,
     Key.CTRL_F: _toggle_fresh,
-    Key.PASTE: lambda picker: replace(picker, typing=True),
+    Key.PASTE: lambda picker: replace(picker, typing=not picker.asks),
     Key.INTERRUPT: lambda picker: replace(picker, left=True, interrupted=True),
 }
-_LETTERS: Final = {
+_LETTERS: Final[Mapping[str, Callable[[Picker], Picker]]] = {
     "j": _KEYS[Key.DOWN],
     "k": _KEYS[Key.UP],
     "f": _KEYS[Key.CTRL_F],
     "/": _KEYS[Key.PASTE],
+    **{str(index + 1): partial(_change_seat, index=index) for index in range(9)},
 }
-"""The letters that are commands until a search begins, with what they do.
+"""The characters that are commands until a search begins, with what they do.
 
-``/`` begins a search; then letters are text.
+``/`` begins a search; then they are text.
 """
+_FOR_RESUMES: Final = frozenset("f123456789")
+"""The characters among them that are commands only if a session is to be resumed."""
+_ANSWERS: Final[Mapping[str, Callable[[Picker], Picker]]] = {
+    "y": _KEYS[Key.ENTER],
+    "n": lambda picker: replace(picker, left=True),
+    "q": lambda picker: replace(picker, left=True),
+}
+"""The letters that answer the question about all choices."""

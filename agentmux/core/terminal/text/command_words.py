@@ -69,18 +69,17 @@ def tell(name: str, seat: str, *, wait_s: str = "") -> Words:
     return ("tell", "--role", seat, *_limit(wait_s), "--", name, "-")
 
 
-def resume(name: str, fresh: Words = (), *, reattach: bool = False) -> Words:
+def resume(name: str, panes: Words = ()) -> Words:
     """Return the command line that resumes a session.
 
-    Args:
-        name: The session.
-        fresh: The seats that begin a new conversation; ignored with ``reattach``.
-        reattach: Whether only a new orchestrator is started over the live panes.
+    ``panes`` are the options that say how panes are opened (`LaunchPolicy.options`).
     """
-    if reattach:
-        return ("resume", "--reattach", "--detach", *_to_words(name))
-    seats = (word for seat in fresh for word in ("--fresh-role", seat))
-    return ("resume", "--detach", *seats, *_to_words(name))
+    return ("resume", "--detach", *panes, *_to_words(name))
+
+
+def reattach(name: str) -> Words:
+    """Return the command line that starts a new orchestrator over the live panes of a session."""
+    return ("resume", "--reattach", "--detach", *_to_words(name))
 
 
 def restart(name: str, seat: str) -> Words:

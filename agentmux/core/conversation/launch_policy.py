@@ -1,0 +1,104 @@
+"""What a person chose for the seats of a resume, and what they were shown when they agreed to it.
+
+Pure. Faces make a `LaunchPolicy`, and the orchestrator opens the panes of the resume by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.conversations import SeatChoice
+from agentmux.errors import UsageError
+
+EVERY: Final = "*"
+"""Stands for all seats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchPolicy:
+    """How a resume opens the panes of a session.
+
+    In all tuples, ``*`` stands for all seats.
+
+    Attributes:
+        fresh: The seats that start a new conversation.
+        shell: The seats that get a shell for the user instead of their agents.
+        stopped: The seats whose panes wait for the user's choice before they start an agent.
+        agreed: The digest of the launch that a person agreed to, by seat (`LaunchPlan.digest`). A
+            pane whose launch has another digest waits for the user's choice. None if nobody was
+            asked; then no pane waits for that reason.
+    """
+
+    fresh: tuple[str, ...] = ()
+    shell: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
+    agreed: Mapping[str, str] | None = None
+
+    def choice(self, seat: str) -> SeatChoice:
+        """Return what was chosen for a seat."""
+        chosen = {
+            SeatChoice.STOPPED: self.stopped,
+            SeatChoice.SHELL: self.shell,
+            SeatChoice.FRESH: self.fresh,
+        }
+        holds = (each for each, seats in chosen.items() if seat in seats or EVERY in seats)
+        return next(holds, SeatChoice.PLANNED)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of ``agentmux resume`` that mean this policy for single seats."""
+        agreed = (f"{seat}={digest}" for seat, digest in (self.agreed or {}).items())
+        values = {
+            "--fresh-role": self.fresh,
+            "--shell-role": self.shell,
+            "--stopped-role": self.stopped,
+            "--agreed": agreed,
+        }
+        return tuple(
+            word for name, each in values.items() for text in each for word in (name, text)
+        )
+
+    def covers(self, seat: str, digest: str) -> bool:
+        """Whether the seat's launch with this digest is what the user agreed to, or chose."""
+        chosen = self.choice(seat) in {SeatChoice.SHELL, SeatChoice.STOPPED}
+        return chosen or self.agreed is None or self.agreed.get(seat) == digest
+
+
+ORDINARY: Final = LaunchPolicy()
+"""The policy of launches that are not part of a resume: the plan decides alone."""
+
+
+def read_agreed(words: Iterable[str]) -> Mapping[str, str]:
+    """Return the digests in ``words`` by seat; each word is ``SEAT=DIGEST``.
+
+    Raises:
+        UsageError: A word has another form.
+    """
+    agreed = {}
+    for word in words:
+        seat, _, digest = word.rpartition("=")
+        if not seat:
+            raise UsageError(
+                f"`--agreed {word}` is not SEAT=DIGEST",
+                hints=("see the digests: agentmux resume --all --dry-run --json",),
+            )
+        agreed[seat] = digest
+    return agreed
+
+
+def policy_of(
+    choices: Mapping[str, SeatChoice], agreed: Mapping[str, str] | None = None
+) -> LaunchPolicy:
+    """Return the policy with these choices by seat; for ``agreed`` see `LaunchPolicy`."""
+    seats = {
+        choice: tuple(sorted(seat for seat, each in choices.items() if each is choice))
+        for choice in SeatChoice
+    }
+    return LaunchPolicy(
+        fresh=seats[SeatChoice.FRESH],
+        shell=seats[SeatChoice.SHELL],
+        stopped=seats[SeatChoice.STOPPED],
+        agreed=agreed,
+    )
