@@ -43,7 +43,7 @@ def test_the_setting_says_how_the_conversation_of_before_comes_back(
     program: str, agent: str
 ) -> None:
     around = replace(AROUND, resume=ResumeSettings(commands={program: ("--resume", SESSION_ID)}))
-    facts = again(around=around, player=replace(PLAYER, name=agent))
+    facts = again(session_facts=around, player=replace(PLAYER, name=agent))
     expected = (*STANDING, "--resume", OLD) if (program, agent) == ("robot", "robot") else None
     assert agent_command(facts).configured_resume == expected
 
