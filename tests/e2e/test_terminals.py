@@ -389,7 +389,7 @@ def test_the_monitor_keeps_its_width_from_phase_to_phase(project: Project) -> No
         ear.stdin.flush()
         heard = list(iter(ear.stdout.readline, "heard-all\n"))
         ear.stdin.close()
-    # %layout-change @0 CHECKSUM,220x60,0,0{44x60,0,0,0,… with the monitor as the first pane
+    # %layout-change @0 CHECKSUM,220x60,0,0{64x60,0,0,0,… with the monitor as the first pane
     # tmux 3.8 also tells of windows in the background.
     window = project.tmux("display-message", "-p", "-t", monitor_pane(session), "#{window_id}")
     told = f"%layout-change {window.strip()} "
@@ -397,7 +397,7 @@ def test_the_monitor_keeps_its_width_from_phase_to_phase(project: Project) -> No
     beside = [widths[1] for widths in sizes if len(widths) > 1]
     assert len(beside) > 3, heard
     # When the first agent comes, tmux 3.8 also tells of the halves before the layout in one call.
-    assert set(beside[beside.index("44") :]) == {"44"}
+    assert set(beside[beside.index("64") :]) == {"64"}
     alone = [len(widths) == 1 for widths in sizes]
     since = alone[alone.index(False) :]  # it may have been heard before the first agent came
     assert since == sorted(since), "it is alone only after the last agent"

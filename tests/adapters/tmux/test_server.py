@@ -319,8 +319,13 @@ def test_the_monitor_keeps_its_columns_fewer_where_there_are_few(
     made = create(tmux_under, tmp_path)
     opened = list(tmux_under.open_panes(made.session.id, [new(n) for n in range(5)]).values())
     tmux_under.arrange(made.session.id, opened[:4])
+    assert ask(tmux_under, made.pane, "#{pane_width}") == "64"
+    assert [ask(tmux_under, pane, "#{pane_width}") for pane in opened] == ["155"] * 4 + ["220"]
+
+    tmux_under.run("resize-window", "-t", made.pane, "-x", "159", "-y", "40")
+    tmux_under.arrange(made.session.id, opened[:4])
     assert ask(tmux_under, made.pane, "#{pane_width}") == "44"
-    assert [ask(tmux_under, pane, "#{pane_width}") for pane in opened] == ["175"] * 4 + ["220"]
+    tmux_under.run("set-option", "-w", "-t", made.pane, "window-size", "latest")
 
     attach(made.session.id, 100, 30)
 
@@ -364,7 +369,7 @@ def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
     for step, count in enumerate((1, 1, 2, 2, 1, 3, 1)):
         if closed == "before":
             tmux_under.close_panes(shown, vacate=shown)
-            assert ask(tmux_under, made.pane, "#{pane_width}") == ("44" if shown else "220")
+            assert ask(tmux_under, made.pane, "#{pane_width}") == ("64" if shown else "220")
         panes = [new(10 * step + n) for n in range(count)]
         opened = list(tmux_under.open_panes(session, panes).values())
         if closed == "after":
@@ -380,7 +385,7 @@ def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
         rows = 50 + step
         tmux_under.run("resize-window", "-t", made.pane, "-x", "220", "-y", f"{rows}")
         wait_until(lambda: sizes()[-1].endswith(f" {rows - 1}"), what=seen.read_text)  # noqa: B023
-    assert [width for width, _ in groupby(sizes(), lambda size: size.split()[0])] == ["220", "44"]
+    assert [width for width, _ in groupby(sizes(), lambda size: size.split()[0])] == ["220", "64"]
 
 
 def test_a_place_that_nobody_takes_goes_with_the_next_arrangement(
@@ -751,7 +756,7 @@ def test_a_monitor_that_was_moved_comes_back_to_the_left(
     tmux_under.arrange(made.session.id, [pane])
     tmux_under.run("swap-pane", "-s", made.pane, "-t", pane)
     tmux_under.arrange(made.session.id, [pane])
-    assert ask(tmux_under, made.pane, "#{pane_left} #{pane_width}") == "0 44"
+    assert ask(tmux_under, made.pane, "#{pane_left} #{pane_width}") == "0 64"
 
 
 def test_a_capture_survives_every_kind_of_output(
@@ -818,7 +823,7 @@ def test_sizes_of_windows_are_told_apart(tmux_under: TmuxTerminal, tmp_path: Pat
     (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
     tmux_under.arrange(made.session.id, [pane])
     screens = tmux_under.capture([made.pane, pane])
-    assert [(one.cols, one.rows) for one in screens.values()] == [(44, 59), (175, 59)]
+    assert [(one.cols, one.rows) for one in screens.values()] == [(64, 59), (155, 59)]
 
 
 def test_fifty_screens_fit(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
