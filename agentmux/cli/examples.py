@@ -192,7 +192,8 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux completion zsh", "print the script"),
     ),
     "demo": (
-        ("agentmux demo", "half a minute; changes nothing of yours"),
+        ("agentmux demo", "a minute; changes nothing of yours"),
+        ("agentmux demo --auto", "without you, with a proof that nothing was lost"),
         ("agentmux demo --keep", "keep the project, to look around in it"),
         ("agentmux demo --fleet", "a backlog on two workers, one of which is killed"),
     ),

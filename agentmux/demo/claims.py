@@ -14,6 +14,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
 from agentmux.core.names.conversations import conversation
 from agentmux.core.names.phase import CODER
+from agentmux.core.names.statuses import PASSED
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.demo.follower import JournalStep
 
@@ -35,6 +36,9 @@ _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
     ("reviewer_logic", "submit_summary"): (1,),
     ("user", "approve"): (1,),
 }
+
+_CHECKED: Final = 2
+"""How often the check runs: before the first review, and after the fix."""
 
 _ACCEPTED: Final = "-> 0"
 """The end of `TraceLine.what` for a signal that was accepted: its command had exit status 0."""
@@ -135,6 +139,7 @@ def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Cl
         _finished_untouched(steps, trace),
         _conversation_went_on(steps),
         _others_once(steps),
+        _checks_passed(steps),
     )
 
 
@@ -252,6 +257,16 @@ def _others_once(steps: Sequence[JournalStep]) -> Claim:
     return Claim(
         holds=True, text=f"each of the other {counted.total()} launches had work of its own"
     )
+
+
+def _checks_passed(steps: Iterable[JournalStep]) -> Claim:
+    """Check that the project's own checks ran twice, before and after the fix, and passed."""
+    facts = [step.event.fact for step in steps]
+    ran = [fact for fact in facts if isinstance(fact, events.CheckDone)]
+    failed = [f"{fact.name}: {fact.outcome}" for fact in ran if fact.outcome != PASSED]
+    good = len(ran) == _CHECKED and not failed
+    text = f"the check of the project ran {_times(len(ran))}"
+    return Claim(holds=good, text=f"{text}, and passed" if not failed else f"{text}: {failed}")
 
 
 def _launches(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:

@@ -50,7 +50,7 @@ class DemoCommands:
         Args:
             words: The arguments after ``agentmux``.
             announced: Whether to print the command itself.
-            shown: Whether to print the command's stdout; it is always printed if the command fails.
+            shown: Whether to print the command's output; it is always printed if the command fails.
             deadline_s: The most seconds that the command may take.
 
         Returns:
@@ -73,7 +73,7 @@ class DemoCommands:
         out = done.out.decode("utf-8", "replace")
         if shown or done.status:
             self._screen.lines(out)
-        self._screen.lines(done.err.decode("utf-8", "replace"))
+            self._screen.lines(done.err.decode("utf-8", "replace"))
         if done.status:
             raise DemoError(f"agentmux {words[0]} ended with {done.status}")
         return out
@@ -104,7 +104,7 @@ class DemoCommands:
 
     def announce(self, words: Iterable[str]) -> None:
         """Print an ``agentmux`` command as a heading; ``words`` are its arguments."""
-        self._screen.head(f"{self._prompt}$ agentmux {shlex.join(words)}")
+        self._screen.head(f"{self._prompt}$ agentmux {shlex.join(words)}".rstrip())
 
 
 def argv(words: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""``agentmux demo``: runs a feature, crashes it in the middle, resumes it and checks the result.
+"""``agentmux demo --auto``: runs a feature, crashes it in the middle, resumes it and checks it.
 
 The demo runs the same commands as a user, and follows the journal from outside to check what
 happened.
@@ -62,10 +62,10 @@ class Play:
         screen.line(f"watch it from another terminal: tmux -S {self._socket} attach -r")
         self._commands.run("trust", "--yes")
         self._commands.run("start", FEATURE, "--detach")
-        follower = Follower(self._session(), screen.step)
+        follower = Follower(find_session(demo.project), screen.step)
         killed_at = self._kill_in_the_middle(follower)
         self._resume(follower)
-        self._reach(follower, "decision", lambda: _wants_decision(follower.state))
+        self._reach(follower, "decision", lambda: wants_decision(follower.state))
         self._commands.run("approve", "--yes")
         self._reach(follower, "done", lambda: follower.state.phase == Phase.DONE)
         screen.table(follower.steps, killed_at)
@@ -84,7 +84,7 @@ class Play:
             When the server was killed, in seconds of Unix time.
         """
         follower.wait_for(
-            lambda: _is_middle(follower.state),
+            lambda: is_middle(follower.state),
             f"{FINISHED} done and {INTERRUPTED} at work",
             deadline_s=DEADLINE_S,
         )
@@ -135,13 +135,6 @@ class Play:
         if waiting.returncode:
             raise DemoError(f"agentmux wait ended with {waiting.returncode}: {errors.strip()}")
 
-    def _session(self) -> Path:
-        folder = self._demo.project / layout.SESSIONS_DIR
-        names = session_folders.names(folder)
-        if len(names) != 1:
-            raise DemoError(f"expected one session in `{folder}`, found {len(names)}")
-        return folder / names[0]
-
     def _project_claims(self) -> Iterator[Claim]:
         project, environment = self._demo.project, self._demo.environment
         count = git(project, environment, "rev-list", "--count", "main").strip()
@@ -156,13 +149,27 @@ class Play:
         yield Claim(holds=passed, text=f"the project's tests pass: {counted}")
 
 
-def _is_middle(state: SessionState) -> bool:
+def find_session(project: Path) -> Path:
+    """Return the directory of the project's only session.
+
+    Raises:
+        DemoError: There is none yet, or there are several.
+    """
+    folder = project / layout.SESSIONS_DIR
+    names = session_folders.names(folder)
+    if len(names) != 1:
+        raise DemoError(f"expected one session in `{folder}`, found {len(names)}")
+    return folder / names[0]
+
+
+def is_middle(state: SessionState) -> bool:
     """Whether the first coder is done and the second one has received its prompt."""
     seat = state.seats.get(INTERRUPTED)
     return state.completed_subplans == (1,) and seat is not None and seat.reached
 
 
-def _wants_decision(state: SessionState) -> bool:
+def wants_decision(state: SessionState) -> bool:
+    """Whether the session waits for the decision of its user."""
     return kind_of(state) is Kind.COMPLETE and state.summary_submitted
 
 

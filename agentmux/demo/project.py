@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -27,16 +28,21 @@ defaults: {{agent: demo}}
 agents:
   demo: {{args: [--scenario, .agentmux/scenario.json]}}
 tmux: {{socket_name: {SOCKET_NAME}}}
+verify:
+  - {{name: tests, run: [{json.dumps(sys.executable)}, -m, unittest, -q], timeout: 5m}}
 """
 
 
-def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
+def make_project(
+    root: Path, environ: Mapping[str, str], argv0: Path, *, think_s: float = 0.1
+) -> Scene:
     """Create the demo's home and project, and commit the project's files.
 
     Args:
         root: The demo's folder: empty, as an absolute path without symbolic links.
         environ: The user's environment variables; the demo's home gets an adapted copy.
         argv0: The path of this program; see `make_home`.
+        think_s: How many seconds each agent takes for its work.
 
     Raises:
         MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.
@@ -45,7 +51,7 @@ def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
     for name, text in BEGINNING.items():
         put(project / name, text)
     put(project / ".agentmux/config.yaml", _CONFIG)
-    put(project / ".agentmux/scenario.json", json.dumps(scenario(), indent=1) + "\n")
+    put(project / ".agentmux/scenario.json", json.dumps(scenario(think_s), indent=1) + "\n")
     first_commit(project, home.environment)
     look = "agentmux status; agentmux logs; git show"
     return Scene(root=root, project=project, homes=(home,), look=look)
@@ -63,14 +69,15 @@ def first_commit(project: Path, environment: Mapping[str, str]) -> None:
     git(project, environment, "commit", "-q", "-m", "Add a small calculator")
 
 
-def scenario() -> dict[str, object]:
+def scenario(think_s: float) -> dict[str, object]:
     """Return the scenario of the demo's agents, in the format of docs/reference/demo-agent.md.
 
-    At its first launch, the second coder thinks far longer than the demo takes. So it is always
-    working when the tmux server is killed, however slow this machine is.
+    Each agent takes ``think_s`` seconds for its work. At its first launch, the second coder thinks
+    far longer than the demo takes. So it is always working when the tmux server is killed, however
+    slow this machine is.
     """
     return {
-        "default": {"think": 0.1},
+        "default": {"think": think_s},
         "roles": {
             "architect": {
                 "reviewers": ["logic", "quality"],
@@ -78,8 +85,17 @@ def scenario() -> dict[str, object]:
             },
             "planner": {"plan": _plan()},
             "reviewer_logic": {
+                "summary": "The mean and the median of a list of numbers, each with its tests.",
                 "commit_message": FEATURE,
-                "attempts": [{"when": {"cycle": 1, "iteration": 0}, **_FAILED_REVIEW}],
+                # It thinks longer, so that the other reviewer usually gives its verdict first,
+                # and both count.
+                "attempts": [
+                    {
+                        "when": {"cycle": 1, "iteration": 0},
+                        "think": think_s + 0.5,
+                        **_FAILED_REVIEW,
+                    }
+                ],
             },
             "reviewer_quality": {"commit_message": FEATURE},
         },
@@ -96,9 +112,7 @@ def scenario() -> dict[str, object]:
     }
 
 
-# It thinks longer, so that the other reviewer usually gives its verdict first, and both count.
 _FAILED_REVIEW: Final = {
-    "think": 0.6,
     "verdict": "fail",
     "summary": "The median of an even number of values is wrong.",
     "findings": [

@@ -12,9 +12,7 @@ from typing import Final
 
 import typer
 
-from agentmux.core.definitions.definition import Kind
-from agentmux.core.journal.events import Resumed, ReviewDone
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.journal.events import CheckDone, Resumed, ReviewDone
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import JournalStep, describe
@@ -132,8 +130,11 @@ def _notes(span: Span, steps: Sequence[JournalStep], killed_at: float) -> Iterat
     if span.start <= killed_at < span.end:
         back = next((s.at for s in steps if isinstance(s.event.fact, Resumed)), span.end)
         yield f"tmux server killed here; resumed {back - killed_at:.2f} s later"
-    if PIPELINE[span.phase].kind is Kind.REVIEW:
-        for step in steps:
-            fact = step.event.fact
-            if isinstance(fact, ReviewDone) and step.before.iteration == span.iteration:
-                yield f"{fact.role.removeprefix('reviewer_')}: {fact.verdict}"
+    for step in steps:
+        fact, before = step.event.fact, step.before
+        if (before.phase, before.iteration) != (span.phase, span.iteration):
+            continue
+        if isinstance(fact, ReviewDone):
+            yield f"{fact.role.removeprefix('reviewer_')}: {fact.verdict}"
+        if isinstance(fact, CheckDone):
+            yield f"{fact.name}: {fact.outcome}"

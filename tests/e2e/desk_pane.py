@@ -79,12 +79,17 @@ class Desk:
 
 @contextmanager
 def opened(
-    project: Project, wait_until: WaitUntil, *, size: tuple[int, int] = (120, 36), env: str = ""
+    project: Project,
+    wait_until: WaitUntil,
+    *words: str,
+    size: tuple[int, int] = (120, 36),
+    env: str = "",
 ) -> Iterator[Desk]:
-    """Open the desk by ``agentmux`` alone."""
+    """Open the desk by ``agentmux`` alone, or by a command of these words."""
     desk = Desk(project, wait_until)
     cols, rows = map(str, size)
-    command = f"env {env} TERM=tmux-256color {sys.executable} -m agentmux; echo ended $?; exec cat"
+    program = f"{sys.executable} -m agentmux {' '.join(words)}"
+    command = f"env {env} TERM=tmux-256color {program}; echo ended $?; exec cat"
     desk.tmux(
         *("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-x", cols, "-y", rows),
         *("-c", str(project.path), command),

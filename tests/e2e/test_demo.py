@@ -15,7 +15,9 @@ from agentmux.adapters.system.processes.processes import processes_with_variable
 from agentmux.demo.claims import TraceLine, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE
-from tests.conftest import TEST_ID
+from tests.conftest import TEST_ID, WaitUntil
+from tests.e2e.conftest import Project
+from tests.e2e.desk_pane import opened
 
 RARE = pytest.mark.rare("CI runs the demo once")
 
@@ -65,6 +67,8 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
         r"^ +Agentmux-Event: [0-9a-f-]{36}$",
         r"ok +coder-1 was done before the kill: launched once, prompted once$",
         r"ok +coder-2 was killed at work: launched twice \(new, then ↻ continued\), in one conv",
+        r"^ +verifying +[\d.]+ s +[\d.]+ s +tests: passed$",
+        r"ok +the check of the project ran twice, and passed$",
         r"ok +1 commit was made on main, with 4 files; the work tree is clean$",
         r"ok +the project's tests pass: Ran 6 tests$",
         r"ok +no process is left$",
@@ -140,6 +144,76 @@ def test_whoever_stops_it_finds_nothing_left(
     assert "Traceback" not in errors
     assert nothing_runs(isolated)
     assert list(scratch.iterdir()) == []
+
+
+@pytest.fixture
+def place(project: Project) -> Path:
+    """The folder in which a demo in a terminal makes its temporary folder."""
+    made = project.root / "t"
+    made.mkdir()
+    project.env["TMPDIR"] = str(made)
+    return made
+
+
+def test_a_person_sees_agents_work_resumes_and_decides(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("architect", "Working")
+        person.shows("coder-1", "coder-2", "demo: Next, this tmux server is killed")
+        person.shows("The tmux server was killed")
+        person.shows("its conversation comes back")
+        person.press("Enter")
+        person.shows("demo: The feature is yours to decide on", within_s=40)
+        person.shows("needs you 1", "tests: passed")
+        person.press("a")
+        person.shows("tests: passed", "4 files")
+        person.press("a")
+        person.shows("done 1")
+        person.press("q")
+        person.shows("$ git show --stat", "calc/median.py", "ended 0")
+    assert list(place.iterdir()) == []
+    wait_until(lambda: not project.processes(), 10, project._left)
+
+
+@RARE
+def test_who_leaves_it_undecided_is_told_that_nothing_was_committed(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("coder-1", "Working")
+        person.press("C-b", "d")  # it goes on
+        person.shows("handed in plan", "its conversation comes back")
+        person.press("Escape")
+        person.shows("interrupted", "all keys")
+        person.press("q")
+        person.shows("You have not approved it: nothing was committed.", "ended 0")
+    assert list(place.iterdir()) == []
+    wait_until(lambda: not project.processes(), 10, project._left)
+
+
+@RARE
+@pytest.mark.parametrize("seen", ["Working", "its conversation comes back"])
+def test_who_closes_the_terminal_leaves_nothing(
+    project: Project, wait_until: WaitUntil, place: Path, seen: str
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows(seen)
+    wait_until(lambda: not project.processes(), 20, project._left)
+    assert list(place.iterdir()) == []
+
+
+@RARE
+def test_ctrl_c_at_the_question_ends_it(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("its conversation comes back")
+        person.press("C-c")
+        person.shows("all keys")  # the question takes it as a no
+        person.press("C-c")
+        person.shows("ended")
+    assert list(place.iterdir()) == []
 
 
 def test_a_machine_without_tmux(scratch: Path, isolated: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str], *, errors: int = 2) -
     Raises:
         MissingError: The program cannot be started.
     """
-    with _terminal_kept():
+    with terminal_kept():
         return _run(argv, environ, errors)
 
 
@@ -67,7 +67,7 @@ def _run(argv: tuple[str, ...], environ: Mapping[str, str], errors: int) -> int:
 
 
 @contextlib.contextmanager
-def _terminal_kept() -> Iterator[None]:
+def terminal_kept() -> Iterator[None]:
     """Restore the terminal's mode after the ``with`` block if the program has changed it."""
     try:
         before = terminal.mode(0)
