@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
@@ -29,14 +30,25 @@ from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
-from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, DeskKey
+from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, DeskCommand, DeskKey, key_of
 from agentmux.core.terminal.keys.monitor_keys import MONITOR_KEYS, MonitorKey
+from benchmarks.cost import DATA as COSTS
 from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
 SHELL: Final = Path(PLACE)
 PACKAGE: Final = Path(__file__).resolve().parent.parent / "agentmux"
 ARCHITECTURE: Final = "../explanation/architecture.md"
+README: Final = "../../README.md"
+_COSTS: Final = (
+    "| pipeline | agents run | our prompts | waiting for AgentMux |\n|---|---|---|---|\n"
+)
+_KEYS: Final = "| key | what it does |\n|---|---|\n"
+_README_KEYS: Final = (
+    *(DeskCommand.NEEDY, DeskCommand.ATTACH, DeskCommand.APPROVE, DeskCommand.CHANGES),
+    *(DeskCommand.ANSWER, DeskCommand.TELL, DeskCommand.RESUME, DeskCommand.NEW),
+    *(DeskCommand.STOP, DeskCommand.SEARCH, DeskCommand.KEYS, DeskCommand.QUIT),
+)
 _ROOMS: Final = "| room | what belongs there |\n|---|---|\n"
 
 _JOURNAL: Final = """# The journal
@@ -87,18 +99,41 @@ _SIGNALS: Final = "| shell | MCP tool | what it does |\n|---|---|---|\n"
 
 def signals() -> str:
     """Return docs/reference/signals.md: its table of the signals is made, the rest stays."""
-    before, _, rest = (REFERENCE / "signals.md").read_text(encoding="utf-8").partition(_SIGNALS)
-    rows = "\n".join(map(_signal, DESCRIPTIONS.values()))
-    return "".join((before, _SIGNALS, rows, "\n\n", rest.partition("\n\n")[2]))
+    page = (REFERENCE / "signals.md").read_text(encoding="utf-8")
+    return _with_rows(page, _SIGNALS, map(_signal, DESCRIPTIONS.values()))
 
 
 def rooms() -> str:
     """Return docs/explanation/architecture.md: its table of the rooms is made, the rest stays."""
     page = (REFERENCE / ARCHITECTURE).read_text(encoding="utf-8")
-    before, _, rest = page.partition(_ROOMS)
     folders = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
-    rows = "\n".join(_room(folder) for folder in folders if folder != PACKAGE)
-    return "".join((before, _ROOMS, rows, "\n\n", rest.partition("\n\n")[2]))
+    return _with_rows(page, _ROOMS, (_room(folder) for folder in folders if folder != PACKAGE))
+
+
+def readme() -> str:
+    """Return README.md: its tables of costs and of keys are made, the rest stays."""
+    page = (REFERENCE / README).read_text(encoding="utf-8")
+    measured = json.loads(COSTS.read_text(encoding="utf-8"))
+    costs = (_cost(name, sizes) for name, sizes in measured.items())
+    keys = (f"| `{each.shown}` | {each.says} |" for each in map(key_of, _README_KEYS))
+    return _with_rows(_with_rows(page, _COSTS, costs), _KEYS, keys)
+
+
+def _cost(pipeline: str, sizes: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the row of a pipeline: what each size has cost, the least first."""
+    forms = {"agents": "{:.0f}", "prompt_bytes": "{:.0f} kB", "waiting_s": "{:.0f} s"}
+    cells = []
+    for field, form in forms.items():
+        unit = 1000 if field == "prompt_bytes" else 1
+        values = sorted(each[field] / unit for each in sizes.values())
+        cells.append(" to ".join(dict.fromkeys(map(form.format, values))))
+    return f"| `{pipeline}` | {' | '.join(cells)} |"
+
+
+def _with_rows(page: str, head: str, rows: Iterable[str]) -> str:
+    """Return a page with these rows in the table that has this head."""
+    before, _, rest = page.partition(head)
+    return "".join((before, head, "\n".join(rows), "\n\n", rest.partition("\n\n")[2]))
 
 
 def _room(folder: Path) -> str:
@@ -386,7 +421,11 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
-TABLES: Final[dict[str, Callable[[], str]]] = {"signals.md": signals, ARCHITECTURE: rooms}
+TABLES: Final[dict[str, Callable[[], str]]] = {
+    "signals.md": signals,
+    ARCHITECTURE: rooms,
+    README: readme,
+}
 """The pages of which only a table is made."""
 
 

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from docs import picture_fleet, picture_page
+from docs import picture_demo, picture_fleet, picture_page
+from docs.picture_demo import make_film
 from docs.picture_file import same_clock, svg
 from docs.picture_stage import Stage, Terminal, leave_at_signals
 from docs.picture_story import Story
@@ -228,22 +229,27 @@ SCENES: Final[Mapping[Callable[[Story, Gallery], None], tuple[str, ...]]] = {
     stopped: ("stopped-panes.svg",),
     fleet: ("desk-fleet.svg", "page-fleet-1280.png"),
 }
-"""All pictures, by the scene that makes them."""
+"""All pictures but the film of the demo, by the scene that makes them."""
 
 
 def main(wanted: Sequence[str]) -> str | None:
     """Make the pictures of all scenes, or of those that make a wanted one; return what is wrong."""
-    known = {name for names in SCENES.values() for name in names}
+    known = {picture_demo.NAME, *(name for names in SCENES.values() for name in names)}
     if unknown := set(wanted) - known:
         return (
             f"no such picture: {', '.join(sorted(unknown))}; there are: {', '.join(sorted(known))}"
         )
-    with Stage() as stage:
-        story = Story(stage)
-        gallery = Gallery(FOLDER, stage)
-        for scene, names in SCENES.items():
-            if not wanted or set(wanted) & set(names):
-                scene(story, gallery)
+    if not wanted or picture_demo.NAME in wanted:
+        with Stage() as stage:
+            gallery = Gallery(FOLDER, stage)
+            gallery.write(picture_demo.NAME, make_film(stage, gallery.same).encode())
+    if not wanted or set(wanted) - {picture_demo.NAME}:
+        with Stage() as stage:
+            story = Story(stage)
+            gallery = Gallery(FOLDER, stage)
+            for scene, names in SCENES.items():
+                if not wanted or set(wanted) & set(names):
+                    scene(story, gallery)
     return None
 
 

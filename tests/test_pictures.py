@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from agentmux.adapters.system.processes.processes import processes_with_variable
+from docs import picture_demo
+from docs.picture_file import Frame, film
 from docs.picture_stage import Stage
 from docs.pictures import FOLDER, SCENES, Gallery
 
@@ -24,7 +27,8 @@ SHOWN = [
 def test_every_picture_is_shown_and_every_shown_one_is_there() -> None:
     made = {each.resolve() for each in FOLDER.iterdir()}
     assert {path for _, _, path in SHOWN} == made
-    assert {each.name for each in made} == {name for names in SCENES.values() for name in names}
+    scenes = {name for names in SCENES.values() for name in names}
+    assert {each.name for each in made} == {*scenes, picture_demo.NAME}
 
 
 def test_every_picture_says_in_words_what_it_shows() -> None:
@@ -34,13 +38,53 @@ def test_every_picture_says_in_words_what_it_shows() -> None:
 def test_pictures_are_small_and_load_nothing() -> None:
     assert sum(each.stat().st_size for each in FOLDER.iterdir()) < 1_500_000
     drawn = [each for each in FOLDER.iterdir() if each.suffix == ".svg"]
-    assert [each.name for each in drawn if re.search(r"href|url\(|<script", each.read_text())] == []
+    loads = re.compile(r"href|url\(|<script|foreignObject|@import")
+    assert [each.name for each in drawn if loads.search(each.read_text())] == []
 
 
 def test_the_readme_begins_with_one() -> None:
     first = (ROOT / "README.md").read_text().split("\n\n")[1]
     assert first.startswith("![")
-    assert first.endswith("(docs/pictures/desk.svg)")
+    assert first.endswith("(docs/pictures/demo.svg)")
+
+
+def words(svg: str) -> str:
+    return re.sub(r"<[^>]+>", " ", svg).replace("\xa0", " ")
+
+
+def test_the_film_of_the_readme_goes_from_the_start_to_the_approval() -> None:
+    drawn = (FOLDER / picture_demo.NAME).read_text()
+    assert len(drawn) < 500_000
+    shown = [words(each) for each in drawn.split('<g class="f f')[1:]]
+    for word in (
+        *("agentmux start", "architect", "coder-2", "The tmux server was killed"),
+        *("its conversation comes back", "continued", "tests: passed", "done 1"),
+    ):
+        assert any(word in each for each in shown), word
+        while word not in shown[0]:  # in this order
+            del shown[0]
+    assert len(re.findall(r"@keyframes ", drawn)) == drawn.count('<g class="f f')
+
+
+def test_a_film_moves_by_css_alone_and_stands_still_for_whom_it_should() -> None:
+    frames = [
+        Frame(capture="one\n", seconds=1),
+        Frame(capture="two\nlines\n", seconds=2, still=True),
+        Frame(capture="\x1b[31mthree\x1b[m\n", seconds=1),
+    ]
+    made = film(frames, "numbers")
+    tree = ET.fromstring(made)
+    groups = [each for each in tree.iter() if "f" in each.get("class", "").split()]
+    assert ["".join(each.itertext()).split() for each in groups] == [
+        ["one"], ["two", "lines"], ["three"],
+    ]  # fmt: skip
+    assert [each.get("class") for each in groups] == ["f f0", "f f1 still", "f f2"]
+    assert "0.00%{visibility:visible}25.00%,100%{visibility:hidden}" in made
+    assert "25.00%{visibility:visible}75.00%,100%{visibility:hidden}" in made
+    assert "75.00%{visibility:visible}100%{visibility:visible}" in made
+    _, _, calm = made.partition("@media (prefers-reduced-motion: reduce)")
+    assert ".f { animation: none !important; }" in calm
+    assert ".still { visibility: visible; }" in calm
 
 
 @pytest.mark.long
