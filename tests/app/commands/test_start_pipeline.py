@@ -188,3 +188,9 @@ def test_the_cost_counts_the_prompts_of_a_pipeline_of_the_users_own(studio: Stud
         describe_cost(world, choose_pipeline(world, "quick"))
         == "3 agents or more, 17 kB of prompts"
     )
+
+
+def test_a_session_that_was_started_says_what_it_costs(studio: Studio) -> None:
+    planned = plan_start(studio.world, request(product_manager=True), {})
+    begun_session = start(studio.world, _starter(), planned)
+    assert begun_session.cost == "6 agents or more, 38 kB of prompts"

@@ -29,6 +29,7 @@ from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.configuration.pipeline_choice import (
     ChosenPipeline,
     choose_pipeline,
+    describe_cost,
     session_roles,
 )
 from agentmux.app.session.search.lookup import (
@@ -349,7 +350,8 @@ def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) ->
         undo.pop_all()
     news = (each for each in final_plan.warnings if each not in plan.warnings)
     notes = tuple(each for each in final_plan.notes if each not in plan.notes)
-    return replace(begun, warnings=(*news, *begun.warnings), notes=notes)
+    cost = describe_cost(world, final_plan.pipeline, product_manager=state.product_manager)
+    return replace(begun, warnings=(*news, *begun.warnings), notes=notes, cost=cost)
 
 
 def _create_session(

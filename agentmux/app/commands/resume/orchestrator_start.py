@@ -72,6 +72,7 @@ class StartedSession:
         sets_up: Whether the worktree is prepared first, before the work of ``phase``.
         notes: What the user should know about the workplace, one sentence each.
         told: The warnings that the user was shown before the start.
+        cost: What its pipeline costs at least, in words; empty for a session that was resumed.
     """
 
     name: str
@@ -85,6 +86,7 @@ class StartedSession:
     sets_up: bool = False
     notes: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    cost: str = ""
 
     @property
     def news(self) -> tuple[str, ...]:
