@@ -49,7 +49,7 @@ def test_the_readme_begins_with_one() -> None:
 
 
 def words(svg: str) -> str:
-    return re.sub(r"<[^>]+>", " ", svg).replace("\xa0", " ")
+    return " ".join(re.sub(r"<[^>]+>", " ", svg).split())
 
 
 def test_the_film_of_the_readme_goes_from_the_start_to_the_approval() -> None:
