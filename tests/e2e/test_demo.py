@@ -155,14 +155,65 @@ def place(project: Project) -> Path:
     return made
 
 
+def test_a_person_sees_agents_work_resumes_and_decides(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("architect", "Working")
+        person.shows("coder-1", "coder-2", "demo: Next, this tmux server is killed")
+        person.shows("The tmux server was killed")
+        person.shows("its conversation comes back")
+        person.press("Enter")
+        person.shows("demo: The feature is yours to decide on", within_s=40)
+        person.shows("needs you 1", "tests: passed")
+        person.press("a")
+        person.shows("tests: passed", "4 files")
+        person.press("a")
+        person.shows("done 1")
+        person.press("q")
+        person.shows("$ git show --stat", "calc/median.py", "ended 0")
+    assert list(place.iterdir()) == []
+    wait_until(lambda: not project.processes(), 10, project._left)
+
+
 @RARE
-@pytest.mark.parametrize("seen", ["Working", "The tmux server was killed"])
+def test_who_leaves_it_undecided_is_told_that_nothing_was_committed(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("coder-1", "Working")
+        person.press("C-b", "d")  # it goes on
+        person.shows("handed in done", "The tmux server was killed")
+        person.shows("its conversation comes back")
+        person.press("Escape")
+        person.shows("interrupted", "all keys")
+        person.press("q")
+        person.shows("You have not approved it: nothing was committed.", "ended 0")
+    assert list(place.iterdir()) == []
+    wait_until(lambda: not project.processes(), 10, project._left)
+
+
+@RARE
+@pytest.mark.parametrize("seen", ["Working", "its conversation comes back"])
 def test_who_closes_the_terminal_leaves_nothing(
     project: Project, wait_until: WaitUntil, place: Path, seen: str
 ) -> None:
     with opened(project, wait_until, "demo") as person:
         person.shows(seen)
     wait_until(lambda: not project.processes(), 20, project._left)
+    assert list(place.iterdir()) == []
+
+
+@RARE
+def test_ctrl_c_at_the_question_ends_it(
+    project: Project, wait_until: WaitUntil, place: Path
+) -> None:
+    with opened(project, wait_until, "demo") as person:
+        person.shows("its conversation comes back")
+        person.press("C-c")
+        person.shows("all keys")  # the question takes it as a no
+        person.press("C-c")
+        person.shows("nothing was committed", "ended 0")
     assert list(place.iterdir()) == []
 
 
