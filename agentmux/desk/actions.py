@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from agentmux.adapters.disk.files import read_limited
@@ -28,13 +27,15 @@ from agentmux.desk.screens.dialogs import (
     TextDialog,
     TextEntryDialog,
 )
-from agentmux.desk.screens.new_session import NewSessionDialog, NewSessionOffer
-from agentmux.errors import AgentmuxError, data_error_from
+from agentmux.desk.screens.new_session import NewSession, NewSessionDialog
+from agentmux.errors import AgentmuxError, ConfigError, data_error_from
 from agentmux.threads import in_daemon_thread
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from agentmux.app.commands.begin.start_offer import StartOffer
     from agentmux.app.delivery.approval.approval_question import ApprovalQuestion
     from agentmux.app.views.outlook import Outlook
     from agentmux.app.views.session.last_screens import LastScreen
@@ -75,8 +76,8 @@ class Desk(Protocol):
     tools: DeskTools
     view: PageView
 
-    def select_next_new(self) -> None:
-        """Select the next new session as soon as it appears in the list."""
+    def select_soon(self, path: Path) -> None:
+        """Select the session at ``path``, as soon as it is in the list."""
 
     def unmark(self, paths: Collection[Path]) -> None:
         """Remove the marks of these sessions."""
@@ -466,30 +467,84 @@ class Actions:
         if not known:
             self._app.say("no project is known here: go to yours, and open the desk there")
             return
-        answer = await self._app.ask(NewSessionDialog(known, self._offer))
-        if answer is not None:
-            with TemporaryDirectory(prefix="agentmux-") as folder:
-                path = Path(folder) / "feature"
-                path.write_text(answer.text, encoding="utf-8")
-                self._app.select_next_new()
-                words = command_words.start(str(path), pipeline=answer.pipeline, place=answer.place)
-                self._here(answer.project, words)
+        draft, trouble = None, ""
+        while True:
+            dialog = NewSessionDialog(known, self._offer, draft=draft, trouble=trouble)
+            draft = await self._app.ask(dialog)
+            if draft is None:
+                return
+            trouble = await self._start(draft)
+            if not trouble:
+                return
 
-    def _offer(self, project: Path) -> NewSessionOffer:
-        """Return the choices for a new session in a project.
+    def _offer(self, project: Path) -> StartOffer | None:
+        """Return the choices for a new session in a project; None if it cannot be read."""
+        from agentmux.adapters.config.layers import names_an_agent
+        from agentmux.app.commands.begin.start_offer import start_offer
 
-        If the project cannot be read, the only choice is to use the configured values.
-        """
-        from agentmux.app.commands.look.pipelines import usable_pipelines
-        from agentmux.core.decisions.workplace import workplace_choices
-
+        config = self._app.tools.commands.config
         try:
-            world = self._app.tools.reader.world(project)
-            pipelines = usable_pipelines(world)
+            world = self._app.tools.reader.own_world(project)
+            user = machine.config_dir(world.environment)
+            return start_offer(world, is_configured=names_an_agent(user, project, config))
         except (AgentmuxError, OSError):  # the start command reports the error
-            return NewSessionOffer()
-        places = workplace_choices(world.settings.git.worktree)
-        return NewSessionOffer(pipelines=pipelines or NewSessionOffer().pipelines, places=places)
+            return None
+
+    async def _start(self, new: NewSession) -> str:
+        """Start a session without leaving the desk; return why not, empty if it has started."""
+        from agentmux.app.commands.begin.start_offer import read_reply
+        from agentmux.app.session.search.lookup import sessions_dir
+
+        planned = await self._run_start(new, dry_run=True)
+        if not planned.is_ok:
+            return _trouble(planned)
+        asks = read_reply(planned.out).asks
+        title = "Before it starts"
+        if asks and not await self._app.ask(TextDialog(title, asks, "Start anyway?")):
+            return "nothing was started"
+        reply = await self._run_start(new)
+        if not reply.is_ok and await self._trust(new.project, reply):
+            reply = await self._run_start(new)
+        if not reply.is_ok:
+            return _trouble(reply)
+        begun = read_reply(reply.out)
+        self._app.select_soon(sessions_dir(new.project) / begun.session)
+        told = "".join(f"; {each}" for each in begun.warnings[:1])
+        self._app.say(f"{begun.session} has started{told}", Colour.GREEN)
+        self._app.tools.feed.look_for_projects()
+        return ""
+
+    async def _run_start(self, new: NewSession, *, dry_run: bool = False) -> CommandEnd:
+        self._app.say("looking at what would be started …" if dry_run else "starting …")
+        words = command_words.start_described(
+            agent=new.agent, pipeline=new.pipeline, place=new.place, dry_run=dry_run
+        )
+        reply = await self._app.tools.commands.run(new.project, words, text=new.text)
+        self._app.say("")
+        return reply
+
+    async def _trust(self, project: Path, refused: CommandEnd) -> bool:
+        """Ask the user to trust the project's files if that may be why a start was refused.
+
+        Returns:
+            Whether the user trusts them now.
+        """
+        from agentmux.app.commands.look.trust import keep, part_lines, untrusted_parts
+
+        world = self._app.tools.reader.own_world(project)
+        parts = untrusted_parts(world)
+        if not parts or refused.code != ConfigError.exit_code:
+            return False
+        lines = (refused.words, "", *part_lines(world, parts))
+        title, question = "What the files of this project run", f"Trust this in {project}?"
+        if not await self._app.ask(TextDialog(title, lines, question)):
+            return False
+        keep(world, parts)
+        return True
+
+
+def _trouble(reply: CommandEnd) -> str:
+    return "\n".join((reply.words, *reply.hints))
 
 
 def _row_words(row: DeskRow) -> str:

@@ -135,7 +135,7 @@ class DeskApp(App[int]):
         self._loading = False
         self._wants_load = False
         self._is_touched = False
-        self._selects_new = False
+        self._wanted: Path | None = None
         self._looking = False
         self._stale: set[Path] = set()
         self._does: Mapping[DeskCommand, Callable[[], object]] = {
@@ -191,9 +191,16 @@ class DeskApp(App[int]):
 
     # -- sessions ------------------------------------------------------------------------------
 
-    def select_next_new(self) -> None:
-        """Select the next new session as soon as it appears in the list."""
-        self._selects_new = True
+    def select_soon(self, path: Path) -> None:
+        """Select the session at ``path``, as soon as it is in the list."""
+        self._wanted = path
+        self._select_wanted()
+        self._show_all()
+
+    def _select_wanted(self) -> None:
+        if self._wanted is not None and self._wanted in self.listing.rows:
+            self.listing = lists.select(self.listing, self._wanted)
+            self._wanted, self._is_touched = None, True
 
     def _take(self) -> None:
         """Update the list with the sessions that the feed has read."""
@@ -202,16 +209,13 @@ class DeskApp(App[int]):
         gone = [path for each in readings for path in each.gone if path in self.listing.rows]
         examined = [row for each in readings for row in each.examined]
         changed = bool(rows or gone)
-        new = [row.path for row in rows if row.path not in self.listing.rows]
         if changed:
             kept = lists.kept_safety(self.listing, rows)
             self.listing = lists.with_rows(self.listing, kept, gone)
             self._stale |= {row.path for row in rows if row.can_be_resumed}
             if not self._is_touched:
                 self.listing = lists.move(self.listing, _MOVES[DeskCommand.FIRST])
-        if new and self._selects_new and self.tools.feed.is_complete:
-            self.listing = lists.select(self.listing, new[0])
-            self._selects_new, self._is_touched = False, True
+        self._select_wanted()
         if examined:
             self.listing = lists.with_examined(self.listing, examined)
             self._stale -= {row.path for row in examined}

@@ -31,7 +31,7 @@ def test_a_command_names_its_session_and_what_was_shown() -> None:
     assert ("--agreed", "coder-1=d3") in pairwise(resumed)
     assert resumed.count("--fresh-role") == 2
     assert "--reattach" in command_words.reattach(rests.name)
-    assert command_words.start(str(Path("/tmp/f")))[-1] == "@/tmp/f"
+    assert command_words.start_described()[-1] == "-"
 
 
 @pytest.mark.parametrize(

@@ -228,27 +228,57 @@ def test_a_session_is_started_from_it(project: Project, wait_until: WaitUntil) -
     assert json.loads((path / "state.json").read_text())["feature"] == "@ add a greeting"
 
 
-def test_a_new_session_takes_a_pipeline_and_a_place(
+def test_a_new_session_takes_an_agent_a_pipeline_and_a_place(
     project: Project, wait_until: WaitUntil
 ) -> None:
-    project.config("defaults: {agent: demo}\n", trusted=False)
+    """The desk stays, and no file of the project changes."""
     with opened(project, wait_until, size=(80, 24)) as desk:
         desk.shows("no sessions")
         desk.press("n")
-        desk.shows("feature \u203a  1 of 5", "as usual \u203a  1 of 3")
+        desk.shows("feature \u203a  1 of 5", "as usual \u203a  1 of 3", within_s=40)
         desk.type("add a greeting")
-        desk.press("Tab", "Tab", "q")
+        desk.press("Tab", "Tab", "d")
+        desk.shows("\u2039 demo \u203a", "scripted, works offline")
+        desk.press("Tab", "q")
         desk.shows("quick \u203a", "For a small change")
         desk.press("Tab", "Right")
         desk.shows("worktree \u203a  2 of 3")
         desk.press("Enter")
-        desk.shows("defaults.agent", "[y/N]", within_s=40)  # the command asks, as in a shell
-        desk.press("y", "Enter")
+        desk.shows("starting \u2026", within_s=40)
         desk.shows("> add-a-greeting", "yours to decide", within_s=60)
     (path,) = (each for each in project.sessions() if "greeting" in each.name)
     state = json.loads((path / "state.json").read_text())
     assert state["pipeline"]["name"] == "quick"
     assert Path(state["worktree"]).is_dir()
+    assert not (project.path / ".agentmux/config.yaml").exists()
+
+
+def test_a_new_session_asks_in_the_desk_what_a_start_asks(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    """Trust in the project's files, and consent to start beside a session that is not done."""
+    project.start("an earlier one").wait()
+    project.ok("stop", "an-earlier-one")
+    project.config("defaults: {agent: demo}\n", trusted=False)
+    with opened(project, wait_until) as desk:
+        desk.shows("> an-earlier-one", "stopped")
+        desk.press("n")
+        desk.shows("as configured \u203a", "demo", within_s=40)
+        desk.type("add a greeting")
+        desk.press("Tab", "Tab", "Tab", "Tab", "n")
+        desk.shows("no-worktree \u203a  3 of 3")
+        desk.press("Enter")
+        desk.shows("another unfinished session", "Start anyway?", within_s=40)
+        desk.press("Escape")
+        desk.shows("add a greeting", "nothing was started", "no-worktree \u203a")
+        desk.press("C-s")
+        desk.shows("Start anyway?", within_s=40)
+        desk.press("y")
+        desk.shows("this project is not trusted", "defaults.agent", "Trust this in", within_s=40)
+        desk.press("y")
+        desk.shows("> add-a-greeting", within_s=60)
+    assert len(project.sessions()) == 2
+    assert "not trusted" not in project.ok("start", "--dry-run", "--worktree", "x").stderr
 
 
 def test_an_agent_may_look_but_not_decide(project: Project, wait_until: WaitUntil) -> None:

@@ -40,7 +40,7 @@ def test_a_session_is_started_with_any_text(page: Page, feature: str) -> None:
     form = page.text("/start")
     no_markup(form)
     assert field(form, "in") == project_key(page.project.path)
-    assert re.search(r"<option>demo</option>", form)
+    assert '<option value="demo">demo: scripted, works offline' in form
     assert '<option value="quick">quick: ' in form
     answer = begin(page, feature, agent="demo", pipeline="quick", place="worktree")
     assert said(page, answer).startswith("Done: session ")

@@ -7,23 +7,20 @@ project's configuration. `level_choice` then asks how much the agent may do with
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.edit import set_value
 from agentmux.adapters.config.layers import names_an_agent
-from agentmux.app.commands.look.agents import installed_agents
+from agentmux.app.commands.look.agent_offers import AgentOffer, offer_agents
 from agentmux.cli import render
 from agentmux.cli.ask.level_choice import ask_level
-from agentmux.core.agents.spec import Registry, StrategyKind, choose_strategy
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.agents.spec import Registry
 from agentmux.core.names import layout
-from agentmux.core.names.agent_names import OFFLINE, SHELL, is_for_tests
+from agentmux.core.names.agent_names import OFFLINE, SHELL
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import machine
@@ -38,26 +35,6 @@ CUSTOM: Final = "custom…"
 """The name of the menu's line for a command that the person types."""
 
 _ESCAPE: Final = "\x1b"
-# How many programs are probed at the same time.
-_AT_ONCE: Final = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOffer:
-    """One line of the menu from which a person chooses an agent.
-
-    Attributes:
-        name: The word that a person can type to choose this line.
-        agent: The value to write into the configuration; None if the person is then asked for a
-            command.
-        says: The description of the agent in the menu.
-        resumes: Whether a resume continues the agent's conversations.
-    """
-
-    name: str
-    agent: str | None
-    says: str
-    resumes: bool = False
 
 
 def asking() -> Ask:
@@ -117,7 +94,7 @@ def ask_agent(world: World, ask: Ask, *, question: str, usual: str = "") -> str:
     Returns:
         An agent's name, or a command as typed.
     """
-    return _answer(world, offers(world, _registry(world)), ask, question, usual)
+    return _answer(world, _offers(world), ask, question, usual)
 
 
 def _registry(world: World) -> Registry:
@@ -134,33 +111,15 @@ def is_configured(world: World, config: Path | None) -> bool:
     return names_an_agent(machine.config_dir(world.environment), world.project, config)
 
 
-def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
+def _offers(world: World) -> tuple[AgentOffer, ...]:
     """Return the lines of the menu from which a person chooses an agent.
 
     The first is a shell, in which the person plays the roles. Then come the installed agents, and
     last a line for a command that the person types.
     """
-    return (
-        AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),
-        *_offer_installed(world, registry),
-        AgentOffer(name=CUSTOM, agent=None, says="a command that you type"),
-    )
-
-
-def _offer_installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
-    names = [each for each in registry if each != SHELL and not is_for_tests(each)]
-    there = installed_agents(world, names)
-    # As many as the machine runs at once: more would only make each of them slower.
-    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
-        probes = pool.map(lambda name: world.agents.programs.probe(world.agents.spec(name)), there)
-    for name, probe in zip(there, probes, strict=True):
-        resumes = choose_strategy(world.agents.spec(name), probe).kind is not StrategyKind.NONE
-        says = "its conversations come back" if resumes else "a resume starts a new conversation"
-        if probe.problem is not None and not resumes:
-            says = "unknown whether its conversations come back"
-        if name == OFFLINE:
-            says = "scripted, works offline, to try AgentMux"
-        yield AgentOffer(name=name, agent=name, says=says, resumes=resumes)
+    there = [each for each in offer_agents(world) if each.is_installed]
+    there.sort(key=lambda each: each.name != SHELL)
+    return (*there, AgentOffer(name=CUSTOM, says="a command that you type"))
 
 
 def _answer(
@@ -171,7 +130,7 @@ def _answer(
     Returns:
         An agent's name, or a command as typed.
     """
-    named = AgentOffer(name=preferred, agent=preferred, says="") if preferred else None
+    named = AgentOffer(name=preferred, says="") if preferred else None
     usual = named or _usual(world, choices)
     # A person who is asked again has seen the menu, so the names are enough.
     menu = [f"  {', '.join(each.name for each in choices)}"] if preferred else _menu(choices)
@@ -184,7 +143,7 @@ def _answer(
         if chosen is None:
             render.note(f"`{typed}` is not in the list" if typed else "choose one of the list")
             continue
-        agent = chosen.agent or ask("Command: ")
+        agent = ask("Command: ") if chosen.name == CUSTOM else chosen.name
         problem = _problem(world, agent)
         if problem is None:
             return agent

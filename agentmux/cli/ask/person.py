@@ -8,9 +8,8 @@ agent's.
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from agentmux.app.commands.look.trust import Effect
     from agentmux.app.world import World
     from agentmux.cli.invocation import Invocation
-    from agentmux.core.config.trust import Part
 
 YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 """The option ``--yes`` of commands that ask for consent."""
@@ -95,34 +93,6 @@ def leave() -> NoReturn:
 # -- trust ---------------------------------------------------------------------------------------
 
 
-def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
-    """Yield lines with the full content of parts of the project's files, and if each is trusted.
-
-    No part is shortened, because something harmful could be at its end.
-    """
-    from agentmux.core.config.trust import trust_state
-
-    for part in parts:
-        yield f"{part.key} ({trust_state(part, world.consent.trust.trusted_parts())})"
-        for name, value in _values(part):
-            # In ASCII no character can look like another one.
-            yield f"  {name}{json.dumps(value)}"
-
-
-def _values(part: Part) -> Iterator[tuple[str, object]]:
-    from agentmux.core.config.trust import COPIED, PIPELINES, PROMPTS
-
-    if part.path[0] in {COPIED, PROMPTS} and isinstance(part.value, str):
-        yield from (("", line) for line in part.value.splitlines())
-    elif part.path[0] == PIPELINES and isinstance(part.value, dict):
-        for name, text in part.value.items():
-            yield from ((f"{name}: ", line) for line in str(text).splitlines())
-    elif isinstance(part.value, dict):
-        yield from ((f"{name}: ", value) for name, value in part.value.items())
-    else:
-        yield "", part.value
-
-
 def trusted_world(
     invocation: Invocation, world: World, effect: Effect, *, trust: bool = False
 ) -> World:
@@ -144,7 +114,13 @@ def trusted_world(
         BlockedError: An agent, not a person, runs the command.
         DataError: The trust cannot be written to disk.
     """
-    from agentmux.app.commands.look.trust import NotTrustedError, find_untrusted, keep, keep_all
+    from agentmux.app.commands.look.trust import (
+        NotTrustedError,
+        find_untrusted,
+        keep,
+        keep_all,
+        part_lines,
+    )
 
     if trust:
         require_person(invocation, "trust")

@@ -73,6 +73,14 @@ class SessionReader:
         """
         return as_if_trusted(self._world(project))
 
+    def own_world(self, project: Path) -> World:
+        """Return the world of a project, in which only the files that the user trusts have effect.
+
+        Raises:
+            ConfigError: The project's configuration is invalid.
+        """
+        return self._world(project)
+
     def place_row(self, row: DeskRow) -> tuple[World, SessionState]:
         """Return the world of a session's project, adapted to its work tree, and its state.
 

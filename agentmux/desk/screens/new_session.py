@@ -1,4 +1,4 @@
-"""The dialog for a new session: what to build, in which project, pipeline and work tree."""
+"""The dialog for a new session: what to build, in which project, by which agent, and so on."""
 
 from __future__ import annotations
 
@@ -27,28 +27,18 @@ from agentmux.threads import in_daemon_thread
 if TYPE_CHECKING:
     from textual.strip import Strip
 
+    from agentmux.app.commands.begin.start_offer import StartOffer
+
 Named = tuple[str, str]
 """The name of a choice, and its description."""
 
 _USUAL: Final[Named] = ("as configured", "")
 _TITLE_COLS: Final = 10
 _FOOT: Final = (
-    "Enter twice or Ctrl-S starts it, Esc gives up\n"
+    "Enter twice or Ctrl-S starts it, Esc cancels\n"
     "Tab goes to the lines above, \u2190 \u2192 take another"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSessionOffer:
-    """The choices for a new session in a project. The first of each is the default.
-
-    Attributes:
-        pipelines: The pipelines.
-        places: The kinds of work tree.
-    """
-
-    pipelines: tuple[Named, ...] = (_USUAL,)
-    places: tuple[Named, ...] = (_USUAL,)
+_LOOKS: Final = "looking which agents are installed \u2026"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +48,14 @@ class NewSession:
     Attributes:
         text: What to build.
         project: The project's folder.
+        agent: The name of the agent; empty: as configured.
         pipeline: The name of the pipeline; empty: as configured.
         place: The kind of work tree; empty: as configured.
     """
 
     text: str
     project: Path
+    agent: str = ""
     pipeline: str = ""
     place: str = ""
 
@@ -103,10 +95,16 @@ class ChoiceField(Widget, can_focus=True):
         self.choices = tuple(choices)
         self.at = 0
 
-    def offer(self, choices: Sequence[Named]) -> None:
-        """Replace the choices, and select the first."""
-        self.choices, self.at = tuple(choices), 0
+    def offer(self, choices: Sequence[Named], name: str = "") -> None:
+        """Replace the choices, and select the one with this name; the first if there is none."""
+        self.choices = tuple(choices)
+        self.at = next((at for at, (each, _) in enumerate(choices) if each == name), 0)
         self.refresh()
+
+    @property
+    def chosen(self) -> str:
+        """The name of the selected choice; empty for the first one, which is the default."""
+        return self.choices[self.at][0] if self.at else ""
 
     def action_turn(self, steps: int) -> None:
         """Select the choice that is ``steps`` further; after the last comes the first."""
@@ -157,34 +155,54 @@ class NewSessionDialog(ModalScreen["NewSession | None"]):
     """The dialog for a new session. Its result is the `NewSession`; None if the user cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "give_up", "give up"),
+        Binding("escape", "cancel", "cancel"),
         Binding("ctrl+s", "send", "send"),
         # With priority, so that what is typed afterwards goes to the next line.
         Binding("tab", "app.focus_next", "the next line", priority=True),
         Binding("shift+tab", "app.focus_previous", "the line before", priority=True),
     ]
 
-    def __init__(self, projects: Sequence[Path], offer: Callable[[Path], NewSessionOffer]) -> None:
+    def __init__(
+        self,
+        projects: Sequence[Path],
+        offer: Callable[[Path], StartOffer | None],
+        *,
+        draft: NewSession | None = None,
+        trouble: str = "",
+    ) -> None:
         """Create the dialog.
 
         Args:
             projects: The folders of the projects to choose from; the first one is selected.
-            offer: Returns the choices for a project; it is called in threads.
+            offer: Returns the choices for a project; None if the project cannot be read. It is
+                called in threads.
+            draft: What to begin with; None for an empty text and the defaults.
+            trouble: Why ``draft`` was not started; empty if that was not tried.
         """
         super().__init__()
         self._projects, self._offer = tuple(projects), offer
+        self._draft, self._trouble = draft, trouble
         self._of: Path | None = None
-        self._fields = (
-            ChoiceField("project", [(each.name, str(each)) for each in self._projects]),
-            ChoiceField("pipeline", NewSessionOffer().pipelines),
-            ChoiceField("work in", NewSessionOffer().places),
+        self._offered: StartOffer | None = None
+        self._sends = False
+        self._fields = tuple(
+            ChoiceField(title, choices)
+            for title, choices in (
+                ("project", [(each.name, str(each)) for each in self._projects]),
+                ("agent", (_USUAL,)),
+                ("pipeline", (_USUAL,)),
+                ("work in", (_USUAL,)),
+            )
         )
+        if draft is not None and draft.project in self._projects:
+            self._fields[0].at = self._projects.index(draft.project)
 
     def compose(self) -> ComposeResult:
         """Yield the text area, and below it the choices."""
         with Vertical(classes="dialog"):
             yield Static("What should be built? A sentence or two.", markup=False, classes="title")
-            yield WrittenText("", id="text", soft_wrap=True, compact=True)
+            text = self._draft.text if self._draft is not None else ""
+            yield WrittenText(text, id="text", soft_wrap=True, compact=True)
             yield from self._fields
             yield Static("", markup=False, classes="about")
             yield Static(_FOOT, markup=False, classes="foot")
@@ -194,16 +212,23 @@ class NewSessionDialog(ModalScreen["NewSession | None"]):
         area = self.query_one(TextArea)
         area.cursor_blink = False
         area.focus()
+        area.move_cursor(area.document.end)
         self.run_worker(self._look())
 
     def on_descendant_focus(self, _: DescendantFocus) -> None:
         """Show the full description of the selected choice of the focused line."""
         self._tell()
 
-    def _tell(self) -> None:
+    def _tell(self, text: str = "") -> None:
+        """Show ``text``, or else what the user should know about the focused line."""
         field = self.focused
-        says = field.says if isinstance(field, ChoiceField) else ""
-        self.query_one(".about", Static).update(printable(says))
+        own = self._trouble or self._find_advice()
+        says = field.says if isinstance(field, ChoiceField) else own
+        self.query_one(".about", Static).update(printable(text or says))
+
+    def _find_advice(self) -> str:
+        """Return how to get an agent if none is installed; else an empty text."""
+        return self._offered.advice if self._offered is not None else ""
 
     async def on_choice_field_turned(self, event: ChoiceField.Turned) -> None:
         """Show the description of the new choice; for another project, read its choices."""
@@ -218,33 +243,63 @@ class NewSessionDialog(ModalScreen["NewSession | None"]):
     async def _look(self) -> None:
         project = self._project
         try:
-            choices = await in_daemon_thread(partial(self._offer, project))
+            offered = await in_daemon_thread(partial(self._offer, project))
         except asyncio.CancelledError:
             return
         if project == self._project:
-            self._fields[1].offer(choices.pipelines)
-            self._fields[2].offer(choices.places)
+            self._of, self._offered = project, offered
+            self._show_choices(offered)
+            self._tell()
+            if self._sends:
+                self.action_send()
+
+    def _show_choices(self, offered: StartOffer | None) -> None:
+        _, agent, pipeline, place = self._fields
+        draft = self._draft
+        if offered is None:  # the start command reports the error
+            for field in (agent, pipeline, place):
+                field.offer((_USUAL,))
+            return
+        usual = ((_USUAL[0], offered.configured),) if offered.configured else ()
+        agents = ((each.name, each.says) for each in offered.agents)
+        agent.offer((*usual, *agents), draft.agent if draft is not None else "")
+        pipeline.offer(offered.pipelines or (_USUAL,), draft.pipeline if draft is not None else "")
+        place.offer(offered.places, draft.place if draft is not None else "")
 
     def on_written_text_sent(self) -> None:
         """Close the dialog with its result, after Enter on an empty last line."""
         self.action_send()
 
     def action_send(self) -> None:
-        """Close the dialog with its result; if the text is empty, only focus the text area."""
+        """Close the dialog with its result, as soon as it is known which agents are installed.
+
+        If the text is empty, or the agent is not installed, the dialog says so and stays open.
+        """
         text = self.query_one(TextArea).text.strip()
         if not text:
             self.query_one(TextArea).focus()
             return
-        _, pipeline, place = self._fields
+        if self._of != self._project:
+            self._sends = True
+            self._tell(_LOOKS)
+            return
+        self._sends = False
+        _, agent, pipeline, place = self._fields
+        name = agent.choices[agent.at][0] if agent.choices[agent.at][0] != _USUAL[0] else ""
+        if self._offered is not None and self._offered.is_missing(name):
+            agent.focus()
+            self._tell(f"{name} is {agent.says}")
+            return
         self.dismiss(
             NewSession(
                 text=text,
                 project=self._project,
-                pipeline=pipeline.choices[pipeline.at][0] if pipeline.at else "",
-                place=place.choices[place.at][0] if place.at else "",
+                agent=name,
+                pipeline=pipeline.chosen,
+                place=place.chosen,
             )
         )
 
-    def action_give_up(self) -> None:
+    def action_cancel(self) -> None:
         """Close the dialog without a result."""
         self.dismiss(None)

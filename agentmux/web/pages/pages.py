@@ -53,7 +53,7 @@ from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, data_error_from
 from agentmux.overriding import override
 from agentmux.web.pages import markup
-from agentmux.web.pages.beginning import StartOffer, offer
+from agentmux.web.pages.beginning import offer
 from agentmux.web.pages.overview import (
     MARK_COLOURS,
     decision,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from agentmux.app.commands.begin.start_offer import StartOffer
     from agentmux.app.views.session.session_view import SessionView
     from agentmux.ports.fleet import Fleet
     from agentmux.web.guard import PageAddress as Address
@@ -287,7 +288,7 @@ class WebPages:
         project = self._sessions.projects().get(key)
         if project is None:
             raise NotFoundError("there is no such project")
-        return offer(self._sessions.world(project), self._config)
+        return offer(self._sessions.own_world(project), self._config)
 
     def _place(self, request: Request) -> SessionRef:
         name, key = request.path_params["name"], request.query_params.get("in", "")

@@ -255,6 +255,14 @@ class ProjectSessions:
         """
         return as_if_trusted(self._world(project))
 
+    def own_world(self, project: Path) -> World:
+        """Return the world of a project, in which only the files that the user trusts have effect.
+
+        Raises:
+            ConfigError: The project's configuration is invalid.
+        """
+        return self._world(project)
+
     def state(self, place: SessionRef) -> SessionState:
         """Return the state of a session, even if its project's configuration is invalid.
 

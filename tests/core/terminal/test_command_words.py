@@ -35,9 +35,9 @@ WORDS: dict[str, tuple[Words, ...]] = {
     "stop": (command_words.stop(NAME),),
     "remove": (command_words.remove(NAME),),
     "start": (
-        command_words.start("/tmp/feature"),
+        command_words.start_described(dry_run=True),
         *(
-            command_words.start("/tmp/feature", pipeline="quick", place=place)
+            command_words.start_described(agent="demo", pipeline="quick", place=place)
             for place, _ in workplace_choices(WorktreeMode.AUTO)[1:]
         ),
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.configuration.pipeline_choice import session_roles
@@ -46,6 +47,37 @@ def describe_keys(parts: Iterable[Part]) -> str:
     keys = [part.key for part in parts]
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return ", ".join(keys[:_NAMED]) + more
+
+
+def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
+    """Yield lines with the full content of parts of the project's files, and if each is trusted.
+
+    No part is shortened, because something harmful could be at its end.
+    """
+    for part in parts:
+        yield f"{part.key} ({trust.trust_state(part, world.consent.trust.trusted_parts())})"
+        for name, value in _values(part):
+            # In ASCII no character can look like another one.
+            yield f"  {name}{json.dumps(value)}"
+
+
+def _values(part: Part) -> Iterator[tuple[str, object]]:
+    if part.path[0] in {trust.COPIED, trust.PROMPTS} and isinstance(part.value, str):
+        yield from (("", line) for line in part.value.splitlines())
+    elif part.path[0] == trust.PIPELINES and isinstance(part.value, dict):
+        for name, text in part.value.items():
+            yield from ((f"{name}: ", line) for line in str(text).splitlines())
+    elif isinstance(part.value, dict):
+        yield from ((f"{name}: ", value) for name, value in part.value.items())
+    else:
+        yield "", part.value
+
+
+def untrusted_parts(world: World) -> tuple[Part, ...]:
+    """Return all parts of the project's files that the user does not trust as they are now."""
+    known = world.consent.trust.trusted_parts()
+    parts = world.consent.trust.parts()
+    return tuple(e for e in parts if trust.trust_state(e, known) is not trust.TrustState.TRUSTED)
 
 
 def find_untrusted(world: World, effect: Effect) -> tuple[Part, ...]:

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.look.trust import describe_keys, keep_all
+from agentmux.app.commands.look.trust import (
+    describe_keys,
+    keep_all,
+    part_lines,
+    untrusted_parts,
+)
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.ask.person import YesOpt, part_lines, person_at, require_person
+from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.core.config.trust import TrustState, trust_state
 from agentmux.errors import UsageError
@@ -64,10 +69,7 @@ def _trust_project(invocation: Invocation, world: World, *, yes: bool, json: boo
     if parts and not json:
         render.note("\n".join(part_lines(world, parts)))
     person = person_at(invocation, yes=yes or json)
-    if person.is_asked and any(
-        trust_state(each, world.consent.trust.trusted_parts()) is not TrustState.TRUSTED
-        for each in parts
-    ):
+    if person.is_asked and untrusted_parts(world):
         person.agree(f"Trust this in {world.project}?")
     keep_all(world)
     if not json:

@@ -110,21 +110,14 @@ def remove(name: str) -> Words:
     return ("remove", "--yes", *_to_words(name))
 
 
-def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
-    """Return the command line that starts a session for a feature that a file describes.
-
-    Args:
-        path: The path of the file.
-        pipeline: The pipeline; empty means as configured.
-        place: ``worktree`` or ``no-worktree``; empty means as configured.
-    """
-    taken = ("--pipeline", pipeline) if pipeline else ()
-    where = (f"--{place}",) if place else ()
-    return ("start", "--detach", *taken, *where, f"@{path}")
-
-
 def start_described(
-    *, agent: str, pipeline: str, place: str, issue: str, is_described: bool, dry_run: bool
+    *,
+    agent: str = "",
+    pipeline: str = "",
+    place: str = "",
+    issue: str = "",
+    is_described: bool = True,
+    dry_run: bool = False,
 ) -> Words:
     """Return the command line that starts a session; it reads a description from stdin.
 
