@@ -14,6 +14,7 @@ from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.documents.diff_comments import LineComment, change_request
+from agentmux.core.names import layout
 from agentmux.core.names.conversations import SeatChoice
 from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import DeskCommand
@@ -510,7 +511,7 @@ class Actions:
         begun = read_reply(reply.out)
         self._app.select_soon(sessions_dir(new.project) / begun.session)
         told = "".join(f"; {each}" for each in begun.warnings[:1])
-        self._app.say(f"{begun.session} has started{told}", Colour.GREEN)
+        self._app.say(f"{layout.slug_of(begun.session)} has started{told}", Colour.GREEN)
         self._app.tools.feed.look_for_projects()
         return ""
 
