@@ -381,6 +381,15 @@ the same, and says the same. What decides or ends something asks first. If a com
 shows its words; `t` then runs it in this terminal, where it can ask. In the desk of an agent, all
 may be looked at, but nothing can be decided.
 
+`n` starts a session without leaving the desk. It offers the agents that are installed, then those that
+are not, with the command that installs them, and last the offline agent and a shell. Unless the
+configuration names an agent, the first installed one is selected. The choice is for this session alone:
+it is not written into the project's configuration.
+
+`c` asks for changes. The smallest beginning comes first and is selected; each says what it runs, such as
+*a small change: one coder, then the checks, the reviews and the summary*. The monitor, the page and
+`agentmux request-changes` in a terminal show the same choices.
+
 Changes come by themselves: the desk watches the folders of unfinished sessions and the processes of
 their orchestrators. Colours follow the terminal; `NO_COLOR` turns them off, and nothing is said by
 a colour alone. The mouse selects, scrolls, and clicks tabs and the keys in the last line; a second

@@ -614,7 +614,7 @@ def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) 
 
         client.press("c")
         says("What should change?")
-        says("runs fixing, reviewing and completing); Tab: implementing instead")
+        says("one coder, then the reviews and the summary); Tab: implementing instead")
         client.press("never minded")
         says("> never minded")
         client.press("\x1b")

@@ -121,14 +121,14 @@ def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases in which the next cycle of the named session can begin.
+    """Yield the phases in which the next cycle of the named session can begin, smallest first.
 
     If no session is named, the newest session that waits for a decision counts.
     """
     # These imports are slow, but have the only rule about which phases the command accepts.
     from agentmux.core.fold.acceptance import takes_decision
     from agentmux.core.journal.state import decode
-    from agentmux.core.pipeline import registry
+    from agentmux.core.pipeline.beginnings import beginning_choices
 
     for name in _match_sessions(place):
         try:
@@ -136,7 +136,7 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
         except AgentmuxError:
             continue
         if place.session or takes_decision(state):
-            yield from ((each, "") for each in registry.beginnings(state))
+            yield from beginning_choices(state)
             return
 
 

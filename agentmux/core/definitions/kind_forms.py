@@ -21,13 +21,16 @@ class KindForm:
         has_one_role: Whether only one role may work in the phase.
         is_optional: Whether the phase may have a condition (``when``).
         begins: What it means to the user if a new cycle begins in this phase.
+        runs: A function that returns what runs in a phase, such as ``one coder``. It takes the
+            first role, and whether the pipeline has a plan.
     """
 
     words: Callable[[PipelineDefinition, PhaseDefinition], str]
     keys: tuple[str, ...] = ("roles", "prompt")
     has_one_role: bool = False
     is_optional: bool = False
-    begins: str = "the session begins anew"
+    begins: str = "all is done again"
+    runs: Callable[[str, bool], str] = lambda role, _: f"the {role}"
 
 
 KEYS: Final = ("leaves", "on_fail", "run", "expect", "roles", "prompt")
@@ -62,19 +65,37 @@ FORMS: Final[Mapping[Kind, KindForm]] = {
         keys=("leaves", "roles", "prompt"),
         has_one_role=True,
         is_optional=True,
-        begins="a large change: all from here on is made anew",
+        begins="a large change",
     ),
     Kind.PLAN: KindForm(
         words=lambda _, it: f"{it.roles[0]} writes the plan",
         has_one_role=True,
-        begins="a large change: it is planned anew",
+        begins="a large change",
     ),
     Kind.WORK: KindForm(
-        words=_work, has_one_role=True, begins="the plan stays, and is carried out again"
+        words=_work,
+        has_one_role=True,
+        begins="the work is done again",
+        runs=lambda role, planned: f"a {role} for each sub-plan" if planned else f"one {role}",
     ),
-    Kind.CHECK: KindForm(words=_check, keys=("on_fail", "run", "expect"), is_optional=True),
-    Kind.REVIEW: KindForm(words=_review, keys=("on_fail", "roles", "prompt"), is_optional=True),
-    Kind.FIX: KindForm(words=_work, has_one_role=True, begins="a small change: one coder makes it"),
-    Kind.COMPLETE: KindForm(words=_complete),
+    Kind.CHECK: KindForm(
+        words=_check,
+        keys=("on_fail", "run", "expect"),
+        is_optional=True,
+        runs=lambda *_: "the checks",
+    ),
+    Kind.REVIEW: KindForm(
+        words=_review,
+        keys=("on_fail", "roles", "prompt"),
+        is_optional=True,
+        runs=lambda *_: "the reviews",
+    ),
+    Kind.FIX: KindForm(
+        words=_work,
+        has_one_role=True,
+        begins="a small change",
+        runs=lambda role, _: f"one {role}",
+    ),
+    Kind.COMPLETE: KindForm(words=_complete, runs=lambda *_: "the summary"),
 }
 """The rules and texts for each kind of phase."""

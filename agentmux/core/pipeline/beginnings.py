@@ -12,19 +12,26 @@ from agentmux.core.pipeline.registry import beginnings, pipeline_of
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     """Return the phases in which the next cycle can begin, as pairs of a name and a description.
 
-    The description says what the choice is for, and which phases the cycle then runs. The choice
-    that runs the least comes first: every user interface preselects it, because a larger one may
-    cost more than the user wants.
+    The description says how large the change is, and who works and what runs then, such as ``a
+    small change: one coder, then the checks``. The choice that runs the least comes first: every
+    user interface preselects it, because a larger one may cost more than the user wants.
     """
     pipeline = pipeline_of(state)
-    runs = {
-        name: join_names([each.replace("_", " ") for each in _runs(state, name)])
-        for name in _by_size(state)
-    }
+    choices = {name: _runs(state, name) for name in _by_size(state)}
     return tuple(
-        (name, f"{FORMS[pipeline[name].kind].begins}; runs {phases}")
-        for name, phases in runs.items()
+        (name, f"{FORMS[pipeline[name].kind].begins}: {_describe(state, phases)}")
+        for name, phases in choices.items()
     )
+
+
+def _describe(state: SessionState, phases: tuple[str, ...]) -> str:
+    """Return what runs in these phases, the first of them first."""
+    pipeline = pipeline_of(state)
+    first, *rest = (
+        FORMS[each.kind].runs("".join(each.roles[:1]), pipeline.is_planned)
+        for each in map(pipeline.__getitem__, phases)
+    )
+    return f"{first}, then {join_names(rest)}" if rest else first
 
 
 def _by_size(state: SessionState) -> tuple[str, ...]:

@@ -257,7 +257,7 @@ def test_where_a_cycle_begins_is_chosen_or_asked(session: OnDisk, capsys: Captur
     assert "choose one of: architecting, planning, implementing, fixing" in said
     code, _, told = in_terminal("request-changes", "More.", typed="planning\n")
     assert code == ExitCode.OK
-    assert "a small change: one coder makes it" in told
+    assert "a small change: one coder, then the reviews and the summary" in told
     (asked,) = [each.fact for each in session.events if isinstance(each.fact, ChangesRequested)]
     assert (asked.phase, asked.of_phase) == ("planning", "completing")
 

@@ -12,6 +12,7 @@ from agentmux.cli.fast.commands import load
 from agentmux.core.journal.state import decode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import beginnings
 from tests.app.on_disk import OnDisk
 
@@ -100,7 +101,9 @@ def test_request_changes_offers_the_phases_that_it_takes(tab: Tab, project: Path
     state = decode(json.loads((path / layout.STATE).read_text()), where="state")
     assert Phase.REVIEWING not in beginnings(state)
     for session in ("", "-s waiting "):
-        assert tab(f"request-changes text {session}--from ") == list(beginnings(state))
+        offered = tab(f"request-changes text {session}--from ")
+        assert offered == [name for name, _ in beginning_choices(state)]
+        assert offered[0] == Phase.FIXING
     assert tab("request-changes text -s add-login --from ") == []
 
 

@@ -225,7 +225,7 @@ def request_changes(
         typer.Option(
             "--from",
             metavar="START_PHASE",
-            help="Where the next cycle begins: fixing is for a small change, one coder makes it;"
+            help="Where the next cycle begins: fixing is for a small change, by one coder;"
             " planning and architecting are for large ones. Without it, a terminal is asked;"
             " a script begins in the first phase.",
             show_default=False,
