@@ -362,7 +362,7 @@ At the right is the selected session:
 | overview | what it needs and by which key; its phases with their times, seats, checks and places |
 | screens | the screen of a seat: live, once a second, else as it was last |
 | documents | what was written for it: the newest phase's first |
-| diff | what has changed; your next request for changes quotes the lines you comment on |
+| diff | what has changed, file by file; your next request for changes quotes your comments |
 | why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
 
@@ -381,14 +381,25 @@ the same, and says the same. What decides or ends something asks first. If a com
 shows its words; `t` then runs it in this terminal, where it can ask. In the desk of an agent, all
 may be looked at, but nothing can be decided.
 
-`n` starts a session without leaving the desk. It offers the agents that are installed, then those that
-are not, with the command that installs them, and last the offline agent and a shell. Unless the
-configuration names an agent, the first installed one is selected. The choice is for this session alone:
-it is not written into the project's configuration.
+`n` starts a session without leaving the desk. It offers the agents that are installed, then those
+that are not, with the command that installs them, and last the offline agent and a shell. Unless
+the configuration names an agent, the first installed one is selected. The choice is for this
+session alone: it is not written into the project's configuration.
 
-`c` asks for changes. The smallest beginning comes first and is selected; each says what it runs, such as
-*a small change: one coder, then the checks, the reviews and the summary*. The monitor, the page and
-`agentmux request-changes` in a terminal show the same choices.
+`c` asks for changes. The smallest beginning comes first and is selected; each says what it runs,
+such as *a small change: one coder, then the checks, the reviews and the summary*. The monitor,
+the page and `agentmux request-changes` in a terminal show the same choices.
+
+In the diff, `.` and `,` go from file to file, and `v` lists all of them. Where at least 50
+columns are left for the diff, the list stands beside it; a click goes to a file. Code has the
+colours of its language, except in lines that were removed. `/` searches what is shown if it has
+the focus (after `Tab` or `z`), in every tab; upper and lower case are the same. `n` and `N` then
+go to the next line with the text and to the one before, until `Esc` ends the search.
+
+`e` opens the file of the diff, at the selected line, or the document that is shown; in other tabs
+the folder in which the session works. The editor is `$VISUAL`, else `$EDITOR`, else `vi`; its
+words are not read by a shell. `P` shows the diff in the pager that git is configured to use
+(`pager.diff`, `core.pager`), such as delta.
 
 Changes come by themselves: the desk watches the folders of unfinished sessions and the processes of
 their orchestrators. Colours follow the terminal; `NO_COLOR` turns them off, and nothing is said by

@@ -29,7 +29,7 @@ from agentmux.desk.screens.dialogs import (
     TextEntryDialog,
 )
 from agentmux.desk.screens.new_session import NewSession, NewSessionDialog
-from agentmux.errors import AgentmuxError, ConfigError, data_error_from
+from agentmux.errors import AgentmuxError, ConfigError, NotFoundError, data_error_from
 from agentmux.threads import in_daemon_thread
 from agentmux.wiring import machine
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.desk.list.listing import DeskRow, SessionListing
     from agentmux.desk.screens.widgets import PageView
+    from agentmux.desk.session.pages import SessionPage
     from agentmux.desk.tools import DeskTools
 
 T = TypeVar("T")
@@ -92,11 +93,17 @@ class Desk(Protocol):
     def in_background(self, action: Coroutine[None, None, None]) -> None:
         """Run an action as a task of the application; it may show dialogs."""
 
-    def in_foreground(self, project: Path | None, words: Words) -> int:
+    def in_foreground(self, project: Path | None, words: Words, *, waits: bool = False) -> int:
         """Suspend the desk, run a command in its terminal, and return the command's exit code.
 
-        ``project`` is the project in which the command works; None if it needs none.
+        Args:
+            project: The project in which the command works; None if it needs none.
+            words: The arguments after ``agentmux``.
+            waits: Whether to wait for Enter if the command ends at once.
         """
+
+    def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
+        """Suspend the desk, run a program in its terminal, and return the program's exit code."""
 
 
 class Actions:
@@ -111,6 +118,7 @@ class Actions:
             DeskCommand.ATTACH, DeskCommand.APPROVE, DeskCommand.CHANGES, DeskCommand.ANSWER,
             DeskCommand.NEW, DeskCommand.RESUME, DeskCommand.RESTART, DeskCommand.STOP,
             DeskCommand.REMOVE, DeskCommand.COMMENT, DeskCommand.TELL, DeskCommand.UNPARK,
+            DeskCommand.EDIT, DeskCommand.PAGER,
         }
     )  # fmt: skip
 
@@ -130,6 +138,8 @@ class Actions:
             DeskCommand.STOP: self._stop,
             DeskCommand.REMOVE: self._remove,
             DeskCommand.COMMENT: self._comment,
+            DeskCommand.EDIT: self._edit,
+            DeskCommand.PAGER: self._page,
         }
 
     def start_action(self, command: DeskCommand) -> None:
@@ -256,6 +266,43 @@ class Actions:
             view.commented = frozenset(held)
             view.refresh()
             self._app.say(f"{len(held)} in the next request for changes: c sends it")
+
+    async def _edit(self, row: DeskRow) -> None:
+        """Open what is shown in the user's editor: a changed file, a document, or the folder."""
+        view = self._app.view
+        argv = await in_daemon_thread(
+            partial(self._editor_argv, row, self._app.tab, view.page, view.cursor)
+        )
+        if self._app.run_program(argv):
+            self._app.say(f"{argv[0]} has failed", Colour.RED)
+
+    def _editor_argv(self, row: DeskRow, tab: str, page: SessionPage, cursor: int) -> Words:
+        """Return the command line that opens what a tab shows.
+
+        Raises:
+            NotFoundError: The file or the worktree does not exist.
+            MissingError: The editor is not installed.
+        """
+        from agentmux.core.documents.diff_files import file_at, line_at
+        from agentmux.desk.session.editor import EditedPlace, editor_argv
+
+        world, _ = self._app.tools.reader.place_row(row)
+        top = world.repository.top_level() or world.tree
+        place = EditedPlace(path=top)
+        if tab == "documents" and page.parts:
+            place = EditedPlace(path=row.path / page.parts[page.at])
+        elif tab == "diff" and page.files:
+            file = page.files[file_at(page.files, cursor)]
+            place = EditedPlace(path=top / file.path, line=line_at(page.files, page.places, cursor))
+        if not place.path.exists():
+            raise NotFoundError(f"{place.path} does not exist any more")
+        environ = self._app.tools.commands.environ
+        return editor_argv(place, environ, world.agents.programs.find)
+
+    async def _page(self, row: DeskRow) -> None:
+        code = self._app.in_foreground(row.project, command_words.diff(row.name), waits=True)
+        if code:
+            self._app.say(f"the diff cannot be shown in the pager (exit code {code})", Colour.RED)
 
     async def _answer(self, row: DeskRow) -> None:
         asking = await in_daemon_thread(partial(self._asking, row))

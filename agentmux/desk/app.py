@@ -30,6 +30,7 @@ from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
 from agentmux.desk.screens.dialogs import TextDialog
+from agentmux.desk.screens.file_list import FileChoice, FileList, file_line
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import SessionPage, SessionPages
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agentmux.core.documents.diff_comments import LineComment
+    from agentmux.desk.session.code_colours import CodeColours
 
 T = TypeVar("T")
 
@@ -60,7 +62,9 @@ SessionList, PageView, VerticalScroll {
 #body.widened #list { display: none; }
 #body.widened #right { border-left: none; padding-left: 0; }
 #right { width: 1fr; border-left: solid ansi_bright_black; padding-left: 1; }
-#page { height: 1fr; }
+#beside { height: 1fr; }
+#files { height: 1fr; scrollbar-size: 0 0; }
+#page { width: 1fr; height: 1fr; }
 ModalScreen { align: center middle; background: transparent; }
 .dialog {
   width: 100%; max-width: 104; height: auto; max-height: 100%;
@@ -74,6 +78,10 @@ ModalScreen { align: center middle; background: transparent; }
 .choice { height: 1; }
 .about { height: auto; max-height: 4; }
 """
+
+_CURSOR: Final = "\u258f"
+_FILE_COLS: Final = 30
+"""The most columns of a file's path above the diff."""
 
 _REDRAW_S: Final = 20.0
 _SCREEN_S: Final = 1.0
@@ -120,10 +128,11 @@ class DeskApp(App[int]):
         if tools.fleet is not None:
             self.bind(OPEN_KEY, "fleet", description=OPEN_SAYS, show=False)
         self.pages = SessionPages(tools.reader, tools.commands.locate)
-        self.sessions, self.view = SessionList(tools.now), PageView()
+        self.sessions, self.view, self.files = SessionList(tools.now), PageView(), FileList()
         self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
         self.listing = SessionListing()
         self.searching = False
+        self._seeks_page = False
         self.on_page = False
         self.is_widened = False
         self.tab = TABS[0]
@@ -147,6 +156,9 @@ class DeskApp(App[int]):
             DeskCommand.LAST_TAB: lambda: self._next_tab(-1),
             DeskCommand.NEXT_PART: lambda: self._next_part(1),
             DeskCommand.LAST_PART: lambda: self._next_part(-1),
+            DeskCommand.FILES: self._choose_file,
+            DeskCommand.NEXT_HIT: lambda: self._go_to_hit(1),
+            DeskCommand.LAST_HIT: lambda: self._go_to_hit(-1),
             DeskCommand.FOCUS: self._other_side,
             DeskCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
             DeskCommand.KEYS: self._show_keys,
@@ -173,7 +185,9 @@ class DeskApp(App[int]):
             with Vertical(id="right"):
                 yield self._lines["tabs"]
                 yield self._lines["note"]
-                yield self.view
+                with Horizontal(id="beside"):
+                    yield self.files
+                    yield self.view
         yield self._lines["said"]
         yield self._lines["foot"]
 
@@ -269,8 +283,9 @@ class DeskApp(App[int]):
             parts += [(OPEN_KEY, BOLD), (" the fleet  ", DIM)]
         if self.is_widened and self.listing.selected_row is not None:
             parts.append((layout.slug_of(self.listing.selected_row.name), BOLD))
-        if self.listing.search_text or self.searching:
-            cursor = "\u258f" if self.searching else ""
+        is_typed = self.searching and not self._seeks_page
+        if self.listing.search_text or is_typed:
+            cursor = _CURSOR if is_typed else ""
             parts.append((f"/{self.listing.search_text}{cursor}", BOLD))
         self._line("head").show(tuple(parts))
 
@@ -307,13 +322,20 @@ class DeskApp(App[int]):
         """Run an action as a task of the application; it may show dialogs."""
         self.run_worker(action)
 
-    def in_foreground(self, project: Path | None, words: Words) -> int:
+    def in_foreground(self, project: Path | None, words: Words, *, waits: bool = False) -> int:
         """Suspend the desk, run a command in its terminal, and return the command's exit code.
 
-        ``project`` is the project in which the command works; None if it needs none.
+        Args:
+            project: The project in which the command works; None if it needs none.
+            words: The arguments after ``agentmux``.
+            waits: Whether to wait for Enter if the command ends at once.
         """
+        return self.run_program(self.tools.commands.argv(project, words), waits=waits)
+
+    def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
+        """Suspend the desk, run a program in its terminal, and return the program's exit code."""
         with self.suspend():
-            code = self.tools.foreground(self.tools.commands.argv(project, words))
+            code = self.tools.foreground(argv, waits)
         self.refresh(layout=True)
         return code
 
@@ -369,13 +391,50 @@ class DeskApp(App[int]):
         self.view.show(page, keeps_place=key == self._shown)
         self._shown = key
         self._show_tabs(page)
+        if page.colours is not None and page is self.view.page:
+            self.run_worker(self._colour(page.colours))
+
+    async def _colour(self, colours: CodeColours) -> None:
+        """Colour the code of a diff that is shown, once what is needed for it is loaded."""
+        await in_daemon_thread(colours.load)
+        if self.view.page.colours is colours:
+            self.view.redraw()
 
     def _show_tabs(self, page: SessionPage) -> None:
         parts, names = tab_parts(self.tab, self._line("tabs").size.width)
         self._line("tabs").show(parts, names)
-        several = f"{page.at + 1} of {len(page.parts)} (. next)  " * (len(page.parts) > 1)
-        note = [(f"{several}{page.note}", DIM)] if several or page.note else []
-        self._line("note").show(tuple(note))
+        self._show_note(page)
+
+    def _show_note(self, page: SessionPage) -> None:
+        """Show the line above a page, and beside it the list of files, if there is room."""
+        self.files.show(page.files, self.view.file, self._line("tabs").size.width)
+        self._line("note").show(tuple(self._note_parts(page)))
+
+    def _note_parts(self, page: SessionPage) -> Iterator[Part]:
+        is_typed = self.searching and self._seeks_page
+        if self.view.sought or is_typed:
+            yield (f"/{self.view.sought}{_CURSOR * is_typed}", BOLD)
+            yield from self._hit_parts()
+        elif page.files:
+            several = f"{self.view.file + 1} of {len(page.files)} (. next)  "
+            yield (several if len(page.files) > 1 else "", DIM)
+            yield from file_line(page.files[self.view.file], _FILE_COLS)
+            yield ("  v files, e edits, i comments", DIM)
+        else:
+            several = f"{page.at + 1} of {len(page.parts)} (. next)  " * (len(page.parts) > 1)
+            yield (f"{several}{page.note}", DIM)
+
+    def _hit_parts(self) -> Iterator[Part]:
+        """Yield the part of the line that says how many lines a search in the page has found."""
+        view = self.view
+        if view.hits:
+            yield (f"  {view.hit} of {len(view.hits)} lines  n N go on, Esc ends", DIM)
+        elif view.sought:
+            yield ("  no line here has it", Colour.YELLOW.value)
+
+    def on_page_view_line_moved(self) -> None:
+        """Show in which file of the diff, or at which hit of a search, the page is now."""
+        self._show_note(self.view.page)
 
     async def _look_at_screen(self) -> None:
         """Capture the live screen that is shown, and draw it if it has changed."""
@@ -427,11 +486,11 @@ class DeskApp(App[int]):
     def _type_search(self, event: Key) -> bool:
         """Handle a key while the user types a search; return whether the key belongs to it."""
         if event.key == "backspace":
-            self._search(self.listing.search_text[:-1])
+            self._search(self._sought[:-1])
         elif event.key == "ctrl+u":
             self._search("")
         elif event.is_printable and event.character:
-            self._search(self.listing.search_text + event.character)
+            self._search(self._sought + event.character)
         else:
             return False
         return True
@@ -439,12 +498,27 @@ class DeskApp(App[int]):
     def on_paste(self, event: Paste) -> None:
         """Append a pasted text to the search."""
         if len(self.screen_stack) == 1:
-            self.searching = True
-            self._search(self.listing.search_text + " ".join(event.text.split()))
+            if not self.searching:
+                self._begin_search()
+            self._search(self._sought + " ".join(event.text.split()))
+
+    @property
+    def _sought(self) -> str:
+        return self.view.sought if self._seeks_page else self.listing.search_text
 
     def _search(self, text: str) -> None:
-        self.listing = lists.search(self.listing, text)
-        self._show_all()
+        if self._seeks_page:
+            self.view.search(text)
+            self._show_note(self.view.page)
+        else:
+            self.listing = lists.search(self.listing, text)
+            self._show_all()
+
+    def _go_to_hit(self, steps: int) -> None:
+        if self.view.sought:
+            self.view.go_to_hit(steps)
+        else:
+            self.say("/ searches in what is shown, after Tab or z")
 
     def action_fleet(self) -> None:
         """Show the fleet, if one is set up."""
@@ -467,7 +541,10 @@ class DeskApp(App[int]):
         if self.searching and command is DeskCommand.ATTACH:
             self.searching = False
             self._show_head()
+            self._show_note(self.view.page)
             return
+        if command is DeskCommand.NEW and key and self.on_page and self.view.sought:
+            command = DeskCommand.NEXT_HIT  # as in other programs that search by /
         self.do(command, key)
 
     def do(self, command: DeskCommand, key: str = "") -> None:
@@ -511,8 +588,27 @@ class DeskApp(App[int]):
 
     def _next_part(self, steps: int) -> None:
         count = len(self.view.page.parts)
-        if count > 1:
+        if self.view.page.files:
+            self.view.go_to_file(self.view.file + steps)
+        elif count > 1:
             self.turn_to(self.tab, (self.view.page.at + steps) % count)
+
+    def _choose_file(self) -> None:
+        if self.view.page.files:
+            self.in_background(self._ask_file())
+        else:
+            self.say("no changed files are shown: 4 shows the diff")
+
+    async def _ask_file(self) -> None:
+        at = await self.ask(FileChoice(self.view.page.files, self.view.file))
+        if at is not None and at < len(self.view.page.files):
+            self.view.go_to_file(at)
+            self._go_to_side(on_page=True)
+
+    def on_file_list_picked(self, event: FileList.Picked) -> None:
+        """Go to a file of the diff that was clicked."""
+        self.view.go_to_file(event.at)
+        self._go_to_side(on_page=True)
 
     def _other_side(self) -> None:
         self._go_to_side(on_page=not self.on_page)
@@ -546,7 +642,10 @@ class DeskApp(App[int]):
                 self._go_to_side(on_page=on_page)
 
     def _escape(self) -> None:
-        if self.searching or self.listing.search_text:
+        if self.on_page and (self.view.sought or (self.searching and self._seeks_page)):
+            self.searching, self._seeks_page = False, True
+            self._search("")
+        elif self.searching or self.listing.search_text:
             self.searching = False
             self.listing = lists.search(self.listing, "")
         elif self.on_page:
@@ -555,8 +654,10 @@ class DeskApp(App[int]):
             self.listing = lists.unmark(self.listing)
 
     def _begin_search(self) -> None:
-        self.searching = True
-        self._go_to_side(on_page=False)
+        """Search the side that has the focus."""
+        self.searching, self._seeks_page = True, self.on_page
+        if self.on_page:
+            self._search("")
 
     def _mark(self) -> None:
         self.listing = lists.move(lists.mark(self.listing), 1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system.processes import foreground
@@ -21,6 +22,9 @@ from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
     from agentmux.ports.fleet import Fleet
+
+_AT_ONCE_S: Final = 1.0
+"""How many seconds a program must run for its user to have seen its output."""
 
 
 def open_desk(
@@ -97,10 +101,15 @@ def _feed(
     return SessionFeed(reader, projects, register), reader
 
 
-def _foreground(argv: tuple[str, ...], *, environ: Mapping[str, str]) -> int:
-    """Run a program in this terminal; if it fails, wait for Enter so that its error can be read."""
+def _foreground(argv: tuple[str, ...], waits: bool, *, environ: Mapping[str, str]) -> int:
+    """Run a program in this terminal, and return its exit code.
+
+    If it fails, wait for Enter so that its error can be read. With ``waits``, also wait if it ends
+    at once, as a pager does whose text fits on the screen.
+    """
+    began = time.monotonic()
     code = foreground.run(argv, environ)
-    if code:
+    if code or (waits and time.monotonic() - began < _AT_ONCE_S):
         with suppress(EOFError, KeyboardInterrupt):
             input("-- Enter: back to the desk --")
     return code

@@ -21,7 +21,9 @@ class DeskTools:
         reader: Reads sessions.
         feed: Keeps the rows of the list up to date.
         commands: Runs commands of AgentMux.
-        foreground: Runs a command line in this terminal, and returns its exit code.
+        foreground: Runs a command line in this terminal, and returns its exit code. With True as
+            the second argument, it waits for Enter if the program ends at once, so that its output
+            can be read.
         now: Returns the current time.
         here: The project of the working directory; None if the directory is in no project.
         fleet: Reads the fleet; None if no fleet is set up.
@@ -31,7 +33,7 @@ class DeskTools:
     reader: SessionReader
     feed: SessionFeed
     commands: CommandRuns
-    foreground: Callable[[tuple[str, ...]], int]
+    foreground: Callable[[tuple[str, ...], bool], int]
     now: Callable[[], datetime]
     here: Path | None
     fleet: Fleet | None = None

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -68,7 +69,7 @@ def tools_of(*projects: Path, agent: str = "") -> DeskTools:
         reader=reader,
         feed=feed,
         commands=CommandRuns(program=("/bin/false",), environ=environ, locate=machine.locate),
-        foreground=lambda _: 0,
+        foreground=lambda *_: 0,
         now=lambda: AT + timedelta(hours=2),
         here=projects[0],
         agent=agent,
@@ -143,7 +144,9 @@ def test_what_is_shown_gets_the_whole_width_and_gives_it_back(project: Path) -> 
             await desk.press("o", "tab")
             await desk.shows("> fix-crash", "add-login", "3 docs")
             await desk.press("z", "slash")
-            await desk.shows("> fix-crash", "add-login")
+            await desk.shows("\n/\u258f")  # the search is in what is shown
+            await desk.press("escape", "tab", "slash")
+            await desk.shows("> fix-crash", "add-login", "/\u258f")
 
     three(project)
     asyncio.run(look())
@@ -397,6 +400,100 @@ def test_a_session_that_cannot_be_read_is_shown_with_its_reason(project: Path) -
         (path / name).unlink(missing_ok=True)
     (path / "tool_events.jsonl").write_text('{"v": 999, "event": "of a later version"}\n')
     assert "unreadable" in asyncio.run(look())
+
+
+def changed_project(project: Path) -> None:
+    """Make a session that has changed one file and added another."""
+
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        argv = ("git", "-C", str(project), *identity, *words)
+        return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    (project / "calc.py").write_text("def add(a, b):\n    return a\n")
+    git("add", "calc.py")
+    git("commit", "-qm", "first")
+    base = git("rev-parse", "HEAD")
+    make_session(project, "20260101-090000-fix-crash", feature="Fix it", base=base)
+    (project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    (project / "names.py").write_text("ADD = 'add'\n")
+
+
+def test_the_files_of_a_diff_are_listed_and_gone_to(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("4")
+            await desk.shows("1 of 2 (. next)  M calc.py +1 -1", "+    return a + b")
+            await desk.press("full_stop")
+            await desk.shows("2 of 2 (. next)  A names.py +1")
+            await desk.press("v")
+            await desk.shows("2 changed files", "M calc.py +1 -1", "Enter goes there")
+            await desk.press("up", "enter")
+            await desk.shows("1 of 2 (. next)  M calc.py")
+            await desk.press("1")
+            await desk.shows("Phases")
+            await desk.press("v")
+            await desk.shows("no changed files are shown: 4 shows the diff")
+
+    changed_project(project)
+    asyncio.run(look())
+
+
+def test_the_list_of_files_stands_beside_a_wide_diff_and_takes_clicks(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), WIDE) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("4", "z")
+            await desk.shows("M calc.py +1 -1 diff --git a/calc.py b/calc.py", "A names.py +1")
+            await desk.pilot.click("#files", offset=(3, 1))
+            await desk.shows("2 of 2 (. next)  A names.py +1")
+
+    changed_project(project)
+    asyncio.run(look())
+
+
+def test_what_is_shown_is_searched_where_it_has_the_focus(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("4")
+            await desk.shows("calc.py +1 -1")
+            await desk.press("N")
+            await desk.shows("/ searches in what is shown, after Tab or z")
+            await desk.press("tab", "slash", *"RETURN", "enter")
+            await desk.shows("/RETURN  1 of 2 lines")
+            await desk.press("n")
+            await desk.shows("/RETURN  2 of 2 lines")
+            await desk.press("n")
+            await desk.shows("/RETURN  1 of 2 lines")
+            await desk.press("N")
+            await desk.shows("/RETURN  2 of 2 lines")
+            await desk.press("6")
+            await desk.shows("/RETURN  no line here has it", "session started")
+            await desk.press("slash", *"started")
+            await desk.shows("/started\u258f  1 of 1 lines")
+            await desk.press("escape")
+            screen = await desk.shows("session started")
+            assert "/started" not in screen
+            await desk.press("n")
+            await desk.shows("What should be built?")
+
+    changed_project(project)
+    asyncio.run(look())
+
+
+def test_an_editor_that_is_missing_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), WIDE) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("e")
+            await desk.shows("the editor `no-such` of $VISUAL is not on PATH (export EDITOR=nano)")
+
+    monkeypatch.setenv("VISUAL", "no-such -x")
+    changed_project(project)
+    asyncio.run(look())
 
 
 def test_sessions_of_several_projects_and_new_ones_come_by_themselves(project: Path) -> None:

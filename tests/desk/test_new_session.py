@@ -16,7 +16,7 @@ from agentmux.app.commands.begin.start_offer import StartOffer
 from agentmux.app.commands.look.agent_offers import AgentOffer
 from agentmux.core.codec.frozen import replace
 from agentmux.desk.app import DeskApp
-from agentmux.desk.screens.new_session import NewSessionDialog, NewSession
+from agentmux.desk.screens.new_session import NewSession, NewSessionDialog
 
 SHOP, TOOLS = Path("/work/shop"), Path("/work/tools")
 CLAUDE = AgentOffer(name="claude", says="its conversations come back", resumes=True)

@@ -62,11 +62,11 @@ def test_changes_are_asked_for_with_comments_on_the_diff(
         desk.shows("1 in the next request")
         desk.press("c")
         desk.shows("What should change in", "demo_part_1.py:", "name it better", "Enter twice")
-        desk.shows("> architecting:")
+        desk.shows("> fixing: a small change: one coder, then the reviews and the summary")
         desk.press("Tab")
-        desk.shows("> fixing:")
+        desk.shows("> implementing: the work is done again: a coder for each sub-plan")
         desk.press("Tab")
-        desk.shows("> planning:")
+        desk.shows("> planning: a large change: the planner")
         desk.press("Enter")
         desk.shows("accepted")
     asked = [each for each in session.events if each["event"] == "request_changes"]
@@ -278,7 +278,7 @@ def test_a_new_session_asks_in_the_desk_what_a_start_asks(
         desk.press("y")
         desk.shows("> add-a-greeting", within_s=60)
     assert len(project.sessions()) == 2
-    assert "not trusted" not in project.ok("start", "--dry-run", "--worktree", "x").stderr
+    assert "not trusted" not in project.run("start", "--dry-run", "--worktree", "x").stderr
 
 
 def test_an_agent_may_look_but_not_decide(project: Project, wait_until: WaitUntil) -> None:
@@ -422,3 +422,42 @@ def test_a_thousand_sessions_of_twenty_projects_are_listed_and_searched(
         desk.shows("2 of 21")
         desk.press("s")
         desk.shows("3 of 21")
+
+
+def test_the_diff_is_searched_and_opened_in_an_editor_and_a_pager(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    for name, ends in (("editor", 0), ("pager", 0)):
+        program = project.root / name
+        took = f'echo {name} $# "$@" >> {project.root}/opened'
+        program.write_text(f"#!/bin/sh\n{took}\n[ -t 0 ] || wc -l\nexit {ends}\n")
+        program.chmod(0o755)
+    project.git("config", "core.pager", str(project.root / "pager"))
+    project.start("add a greeting").wait()
+    editor = f"VISUAL='{project.root}/editor --now' LESS=-RX"
+    with opened(project, wait_until, size=(80, 24), env=editor) as desk:
+        desk.shows("yours to decide")
+        desk.press("4", "Tab")
+        desk.shows("diff --git a/demo_part_1.py", "1 of 2 (. next)")
+        desk.press("/")
+        desk.type("no such text")
+        desk.shows("/no such text", "no line here has it")
+        desk.press("C-u")
+        desk.type("test of")
+        desk.shows("1 of 1 lines")
+        desk.press("Enter", "Escape")
+        desk.shows("2 of 2 (. next)", "tests/test_demo_part_1.py")
+        desk.press("v")
+        desk.shows("2 changed files", "Enter goes there")
+        desk.press("Up", "Enter")
+        desk.shows("1 of 2 (. next)", "A demo_part_1.py")
+        desk.press("e")
+        opened_ = project.root / "opened"
+        wait_until(opened_.exists, 20, lambda: desk.screen)
+        assert opened_.read_text() == f"editor 2 --now {project.path}/demo_part_1.py\n"
+        desk.shows("1 of 2 (. next)")
+        desk.press("P")
+        desk.shows("Enter: back to the desk")  # the pager ends at once
+        desk.press("Enter")
+        desk.shows("1 of 2 (. next)")
+    assert "pager 0" in opened_.read_text()

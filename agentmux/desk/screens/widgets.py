@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.style import Style
@@ -21,19 +24,17 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agentmux.core.documents.diff_files import file_at
 from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
-from agentmux.core.terminal.text.text_width import printable, width, wrap
+from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
 from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
 from agentmux.desk.session.pages import SessionPage
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fit_parts, line
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fit_parts, line, plain
 
 WIDEST: Final = 100
 """The most columns that a text uses, because longer lines are hard to read."""
 
 _REVERSE: Final = Style(reverse=True)
-_PIECE: Final = 4000
-"""How many characters `printable` gets at once, because it cuts much longer texts."""
-
 _MOST_LINES: Final = 400
 """The most rows into which one line of a page is broken."""
 
@@ -136,7 +137,12 @@ class PageView(ScrollView, can_focus=True):
         cursor: The index of the selected line.
         is_active: Whether keys go to the page rather than to the list.
         commented: The places of the diff that have a comment.
+        sought: The text of the search in the page; empty without a search.
+        hits: The indexes of the lines that contain it.
     """
+
+    class LineMoved(Message):
+        """The message that another line was selected, or the page was scrolled to a hit."""
 
     def __init__(self) -> None:
         super().__init__(id="page")
@@ -144,8 +150,12 @@ class PageView(ScrollView, can_focus=True):
         self.cursor = 0
         self.is_active = False
         self.commented: frozenset[str] = frozenset()
-        self._strips: list[Strip] = []
+        self.sought = ""
+        self.hits: tuple[int, ...] = ()
+        self._strips: list[Strip | None] = []
+        self._hit = -1
         self._line_of: list[int] = []
+        self._spans: list[tuple[int, int]] = []
         self._cols = 0
 
     def show(self, page: SessionPage, *, keeps_place: bool) -> None:
@@ -172,6 +182,19 @@ class PageView(ScrollView, can_focus=True):
     def _lay_out(self) -> None:
         self._cols = self.size.width
         cols = max(self._cols - 1, 1)  # the scroll bar comes and goes
+        self._spans = []
+        if self.page.places:
+            self._lay_out_code(cols)
+        else:
+            self._lay_out_text(cols)
+        self.cursor = min(self.cursor, max(len(self.page.lines) - 1, 0))
+        widest = max((each.cell_length for each in self._strips if each), default=0)
+        wide = widest if self.page.screen else cols
+        self.virtual_size = Size(wide, len(self._strips))
+        self.hits = tuple(self._find_hits())
+        self.refresh()
+
+    def _lay_out_text(self, cols: int) -> None:
         if self.page.markdown:
             self._strips = list(
                 self._render_strips(_markdown(self.page.markdown), min(cols, WIDEST))
@@ -188,11 +211,37 @@ class PageView(ScrollView, can_focus=True):
             ]
             self._strips = [strip_of(part, max(cols, 1)) for _, part in broken]
             self._line_of = [number for number, _ in broken]
-        self.cursor = min(self.cursor, max(len(self.page.lines) - 1, 0))
-        widest = max((each.cell_length for each in self._strips), default=0)
-        wide = widest if self.page.screen else cols
-        self.virtual_size = Size(wide, len(self._strips))
+
+    def _lay_out_code(self, cols: int) -> None:
+        """Break the lines of a diff, which may have many, without drawing them."""
+        rows = [
+            (number, span)
+            for number, each in enumerate(self.page.lines)
+            for span in _spans(plain(each), cols)
+        ]
+        self._line_of = [number for number, _ in rows]
+        self._spans = [span for _, span in rows]
+        self._strips = [None] * len(rows)
+
+    def redraw(self) -> None:
+        """Draw the lines of a diff again, because their code can be coloured now."""
+        self._strips = [None] * len(self._strips)
         self.refresh()
+
+    def _strip(self, place: int) -> Strip:
+        """Return the strip of a row; one of a diff is drawn when it is needed first."""
+        strip = self._strips[place]
+        if strip is None:
+            number = self._line_of[place]
+            colours = self.page.colours
+            parts = (colours.parts(number) if colours is not None else None) or self.page.lines[
+                number
+            ]
+            start, end = self._spans[place]
+            inner = tuple(_slice(parts, start, end))
+            strip = strip_of(((_HANG, PLAIN), *inner) if start else inner, self._cols)
+            self._strips[place] = strip
+        return strip
 
     def _rows_of(self, number: int, shown: Line, cols: int) -> Iterator[Line]:
         """Yield the rows on which one line of the page is drawn.
@@ -201,7 +250,7 @@ class PageView(ScrollView, can_focus=True):
         """
         whole = self.page.whole
         if not whole:
-            yield from _broken(shown, cols if self.page.places else min(cols, WIDEST))
+            yield from _broken(shown, min(cols, WIDEST))
         elif number == self.cursor and self.is_active:
             yield from _broken(whole[number], cols)
         else:
@@ -227,13 +276,16 @@ class PageView(ScrollView, can_focus=True):
         cols, place = self.size.width, y + self.scroll_offset.y
         if place >= len(self._strips):
             return Strip.blank(cols, Style())
-        strip = self._strips[place]
+        strip = self._strip(place)
         number = self._line_of[place]
         places = self.page.places
         if places and number < len(places) and places[number] in self.commented:
             strip = strip.apply_style(Style(bold=True, underline=True))
-        if self.page.has_cursor and number == self.cursor and self.is_active:
+        selected = self.page.has_cursor and number == self.cursor and self.is_active
+        if selected:
             strip = strip.apply_style(_REVERSE)
+        if self.sought:
+            strip = _with_hits(strip, self.sought, Style(bold=True, reverse=not selected))
         left = self.scroll_offset.x
         return strip.crop_extend(left, left + cols, Style())
 
@@ -251,6 +303,7 @@ class PageView(ScrollView, can_focus=True):
         if self.page.whole:
             self._lay_out()
         self.refresh()
+        self.post_message(self.LineMoved())
 
     def _see_cursor(self) -> None:
         if self.cursor in self._line_of:
@@ -269,6 +322,119 @@ class PageView(ScrollView, can_focus=True):
         """The file and line of the selected line of a diff; empty if the line is of no file."""
         places = self.page.places
         return places[self.cursor] if self.cursor < len(places) else ""
+
+    # -- the files of a diff -------------------------------------------------------------------
+
+    @property
+    def file(self) -> int:
+        """The index of the file of the diff in which the selected line is."""
+        return file_at(self.page.files, self.cursor)
+
+    def go_to_file(self, at: int) -> None:
+        """Select the first line of a file of the diff, and show it at the top."""
+        self._move_to(self.page.files[at % len(self.page.files)].at)
+        place = self._line_of.index(self.cursor)
+        self.scroll_to(y=place, animate=False, force=True)
+
+    # -- the search ----------------------------------------------------------------------------
+
+    def search(self, text: str) -> None:
+        """Show which lines contain ``text``, and go to the first of them from here on."""
+        self.sought = text
+        self.hits = tuple(self._find_hits())
+        if self.hits and self._here not in self.hits:
+            self.go_to_hit(1)
+        self.refresh()
+
+    def go_to_hit(self, steps: int) -> None:
+        """Go to the next line that contains the text (``steps`` 1) or the one before (-1).
+
+        After the last comes the first.
+        """
+        if not self.hits:
+            return
+        here = self._here
+        at = bisect_right(self.hits, here) if steps > 0 else bisect_left(self.hits, here) - 1
+        self._hit = self.hits[at % len(self.hits)]
+        if self.page.has_cursor:
+            self._move_to(self._hit)
+            self._see_cursor()
+            return
+        place = self._line_of.index(self._hit)
+        self.scroll_to(y=max(place - self.size.height // 2, 0), animate=False, force=True)
+        self.post_message(self.LineMoved())
+
+    @property
+    def hit(self) -> int:
+        """The number of the last hit up to the position, counted from 1; 0 if there is none."""
+        return bisect_right(self.hits, self._here)
+
+    @property
+    def _here(self) -> int:
+        """The line from which the next hit is sought."""
+        return self.cursor if self.page.has_cursor else self._hit
+
+    def _find_hits(self) -> Iterator[int]:
+        """Yield the indexes of the lines that contain the sought text; case is ignored."""
+        if not self.sought:
+            return
+        pattern = _pattern(self.sought)
+        if self.page.markdown or self.page.screen:
+            texts = [each.text for each in self._strips if each is not None]
+        else:
+            texts = [plain(each) for each in self.page.whole or self.page.lines]
+        yield from (number for number, text in enumerate(texts) if pattern.search(text))
+
+
+_HANG: Final = "  "
+
+
+def _spans(text: str, cols: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each row of a line of code, broken where the row is full."""
+    if len(text) <= cols and text.isascii():
+        yield 0, len(text)
+        return
+    start, room = 0, cols
+    for _ in range(_MOST_LINES):
+        end = _fits(text, start, room)
+        yield start, end
+        start, room = end, max(cols - len(_HANG), 1)
+        if start >= len(text):
+            return
+
+
+def _slice(parts: Line, start: int, end: int) -> Iterator[Part]:
+    """Yield the parts of a line between two characters."""
+    at = 0
+    for text, style in parts:
+        inner = text[max(start - at, 0) : max(end - at, 0)]
+        at += len(text)
+        if inner:
+            yield inner, style
+
+
+@functools.lru_cache(maxsize=4)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(re.escape(text), re.IGNORECASE)
+
+
+def _with_hits(strip: Strip, sought: str, style: Style) -> Strip:
+    """Return a row in which each piece of text that was sought has ``style``."""
+    cells = [
+        (cell_len(strip.text[: hit.start()]), cell_len(strip.text[: hit.end()]))
+        for hit in _pattern(sought).finditer(strip.text)
+    ]
+    if not cells:
+        return strip
+    pieces, at = [], 0
+    for start, end in cells:
+        pieces += [strip.crop(at, start), _apply_style(strip.crop(start, end), style)]
+        at = end
+    return Strip.join([*pieces, strip.crop(at)])
+
+
+def _apply_style(strip: Strip, style: Style) -> Strip:
+    return Strip([Segment(text, (own or Style()) + style) for text, own, _ in strip])
 
 
 def _broken(parts: Line, cols: int) -> Iterator[Line]:
@@ -338,14 +504,8 @@ def _console() -> Console:
 def _markdown(text: str) -> RenderableType:
     from rich.markdown import Markdown
 
-    shown = "\n".join(map(_printable_line, text.splitlines()))
+    shown = "\n".join(map(printable_line, text.splitlines()))
     return Markdown(shown, hyperlinks=False, code_theme="ansi_dark")
-
-
-def _printable_line(text: str) -> str:
-    """Return a line of any length without control characters, and with tabs expanded."""
-    whole = text.expandtabs(4)
-    return "".join(printable(whole[at : at + _PIECE]) for at in range(0, len(whole), _PIECE))
 
 
 class OneLine(Widget):

@@ -14,6 +14,9 @@ from agentmux.app.views.session.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
+from agentmux.core.documents.diff_files import DiffFile, diff_files
+from agentmux.core.terminal.text.text_width import printable_line
+from agentmux.desk.session.code_colours import CodeColours
 from agentmux.desk.session.live_screens import LiveScreens
 from agentmux.desk.session.overview import OverviewFacts, overview_lines
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
@@ -52,6 +55,8 @@ class SessionPage:
         places: For each line of a diff, its file and line number; empty if the page is no diff.
         whole: For each line, the full line, which is shown while that line is selected; the others
             are cut. Empty if all lines are shown in full.
+        files: The files of a diff; empty if the page is no diff.
+        colours: Colours the code of a diff; None if the page is no diff.
     """
 
     lines: tuple[Line, ...] = ()
@@ -64,6 +69,8 @@ class SessionPage:
     is_live: bool = False
     places: tuple[str, ...] = field(default=())
     whole: tuple[Line, ...] = ()
+    files: tuple[DiffFile, ...] = ()
+    colours: CodeColours | None = field(default=None, compare=False)
 
     @property
     def has_cursor(self) -> bool:
@@ -196,11 +203,14 @@ class SessionPages:
         from agentmux.app.delivery.approval.result_view import every_change
 
         world, state = self._reader.place_row(row)
-        lines = every_change(world, world.files(row.path), state)
+        changes = every_change(world, world.files(row.path), state)
+        texts, places = tuple(map(printable_line, changes)), tuple(diff_places(changes))
+        files = diff_files(changes, places)
         return SessionPage(
-            lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
-            places=tuple(diff_places(lines)),
-            note="i comments on a line, c sends them; z widens",
+            lines=tuple(line(each, _diff_style(each)) for each in texts),
+            places=places,
+            files=files,
+            colours=CodeColours(texts, places, files),
         )
 
     # -- why, journal ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 from agentmux.app.session.search.lookup import list_resumable_sessions
 from agentmux.cli.picker import screen as picker
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
-from agentmux.core.journal.state import SessionState, encode
+from agentmux.core.journal.state import Options, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.wiring import build
 
@@ -22,9 +22,17 @@ SCREEN = (
 
 
 def make_session(
-    project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING, feature: str = ""
+    project: Path,
+    name: str,
+    *,
+    phase: Phase = Phase.ARCHITECTING,
+    feature: str = "",
+    base: str | None = None,
 ) -> Path:
-    """Make a session without an orchestrator: its state, its journal and one snapshot."""
+    """Make a session without an orchestrator: its state, its journal and one snapshot.
+
+    ``base`` is the commit from which it began.
+    """
     world = build.world(project, environ=os.environ)
     path = project / ".agentmux/.sessions" / name
     state = SessionState(
@@ -34,6 +42,7 @@ def make_session(
         feature=feature or name,
         feature_dir=f".agentmux/.sessions/{name}",
         max_review_iterations=3,
+        options=Options(base=base),
     )
     facts = (JournalCreated(journal_id=world.new_id()), SessionStarted(state=encode(state)))
     events = tuple(

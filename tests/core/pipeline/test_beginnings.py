@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 
+from agentmux.core.codec.frozen import replace
 from agentmux.core.config.commands import VerifyCommand
-from agentmux.core.definitions.definition import PipelineDefinition
+from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.beginnings import beginning_choices
@@ -33,7 +36,12 @@ def test_a_phase_that_the_session_takes_part_in_is_said_to_run() -> None:
 
 def test_checks_are_named_where_there_are_commands() -> None:
     commands = recorded_commands((VerifyCommand(name="tests", run=("pytest",)),))
-    state = SessionState(phase="completing", verify=commands)
+    check = PhaseDefinition(
+        phase="verifying", kind=Kind.CHECK, folder="verifying", on_fail="fixing"
+    )
+    phases = [(check, each) if each.phase == "reviewing" else (each,) for each in FEATURE.phases]
+    pipeline = PipelineDefinition(name="some", phases=tuple(chain.from_iterable(phases)))
+    state = SessionState(phase="completing", pipeline=pipeline, verify=commands)
     (_, says), *_ = beginning_choices(state)
     assert says == "a small change: one coder, then the checks, the reviews and the summary"
 
@@ -53,7 +61,10 @@ def test_checks_are_named_where_there_are_commands() -> None:
 def test_the_smallest_beginning_of_a_pipeline_says_what_it_runs(
     phases: tuple[str, ...], smallest: str
 ) -> None:
-    by_name = {each.phase: each for each in FEATURE.phases}
-    pipeline = PipelineDefinition(name="some", phases=tuple(by_name[each] for each in phases))
+    kept = [each for each in FEATURE.phases if each.phase in phases]
+    without_fix = [replace(each, on_fail="") for each in kept]
+    pipeline = PipelineDefinition(
+        name="some", phases=tuple(kept if "fixing" in phases else without_fix)
+    )
     state = SessionState(phase="completing", pipeline=pipeline)
     assert beginning_choices(state)[0][1] == smallest

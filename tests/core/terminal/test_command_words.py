@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[Words, ...]] = {
         command_words.request_changes(NAME, "", ""),
         command_words.request_changes(NAME, "planning", "d1"),
     ),
+    "diff": (command_words.diff(NAME),),
     "answer": (command_words.answer(NAME, "coder-1", ("Enter", "--help"), "d1"),),
     "tell": (command_words.tell(NAME, "coder-1"),),
     "unpark": (command_words.unpark(NAME),),

@@ -26,6 +26,8 @@ class DeskCommand(Enum):
     UNPARK = "unpark"
     STOP = "stop"
     REMOVE = "remove"
+    EDIT = "edit"
+    PAGER = "pager"
     # Keys that only change what the desk shows.
     SEARCH = "search"
     MARK = "mark"
@@ -38,7 +40,10 @@ class DeskCommand(Enum):
     LAST_PART = "part before"
     FOCUS = "other side"
     WIDEN = "widen"
+    FILES = "files"
     COMMENT = "comment"
+    NEXT_HIT = "next hit"
+    LAST_HIT = "hit before"
     KEYS = "all keys"
     QUIT = "quit"
     # Keys that move the selection.
@@ -57,6 +62,10 @@ class DeskPart(Enum):
     LOOK = "What is shown of it"
     LIST = "The list"
     DESK = "The desk"
+
+
+_LOOKS: Final = frozenset({DeskCommand.ATTACH, DeskCommand.PAGER})
+"""The commands that run a command of AgentMux and change nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +90,8 @@ class DeskKey:
 
     @property
     def decides(self) -> bool:
-        """Whether the key runs a command that acts on sessions, rather than only attaching."""
-        return bool(self.command) and self.action is not DeskCommand.ATTACH
+        """Whether the key runs a command that acts on sessions, rather than only showing them."""
+        return bool(self.command) and self.action not in _LOOKS
 
 
 def _line(
@@ -116,12 +125,17 @@ DESK_KEYS: Final = (
     _line(_V, _W.TAB, ("1", "2", "3", "4", "5", "6"), "1-6", "the tab with this number"),
     _line(_V, _W.NEXT_TAB, ("right", "l"), "\u2192 l", "the next tab"),
     _line(_V, _W.LAST_TAB, ("left", "h"), "\u2190 h", "the tab before"),
-    _line(_V, _W.NEXT_PART, ("full_stop",), ".", "the next seat, or the next document"),
-    _line(_V, _W.LAST_PART, ("comma",), ",", "the seat before, or the document before"),
+    _line(_V, _W.NEXT_PART, ("full_stop",), ".", "the next seat, document, or file of the diff"),
+    _line(_V, _W.LAST_PART, ("comma",), ",", "the seat, document, or file before"),
+    _line(_V, _W.FILES, ("v",), "v", "the changed files: choose one to go to"),
     _line(_V, _W.FOCUS, ("tab", "shift+tab"), "Tab", "move in the list, or in what is shown"),
     _line(_V, _W.WIDEN, ("z",), "z", "give it the whole width; again, or Tab: the list is back"),
     _line(_V, _W.COMMENT, ("i",), "i", "comment on the selected line of the diff"),
-    _line(_L, _W.SEARCH, ("slash",), "/", "search: type words, Esc ends it"),
+    _line(_V, _W.EDIT, ("e",), "e", "open the file in $VISUAL or $EDITOR; elsewhere its folder"),
+    _line(_V, _W.PAGER, ("P",), "P", "the diff in the pager of git, such as delta", "diff"),
+    _line(_V, _W.NEXT_HIT, (), "n", "after a search in what is shown: the next line with it"),
+    _line(_V, _W.LAST_HIT, ("N",), "N", "the line with it before"),
+    _line(_L, _W.SEARCH, ("slash",), "/", "search the list; after Tab or z, what is shown"),
     _line(_L, _W.NEEDY, ("o",), "o", "the next session that needs you"),
     _line(_L, _W.MARK, ("space",), "Space", "mark it; R then resumes all that are marked"),
     _line(_L, _W.UNMARK, ("escape",), "Esc", "end the search, or take all marks back"),

@@ -17,6 +17,11 @@ def attach(name: str) -> Words:
     return ("attach", *_to_words(name))
 
 
+def diff(name: str) -> Words:
+    """Return the command line that shows what a session has changed, in the pager of git."""
+    return ("diff", *_to_words(name))
+
+
 def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
     """Return the command line that approves the result that was shown with this digest.
 

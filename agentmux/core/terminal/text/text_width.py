@@ -80,6 +80,14 @@ def printable(text: str) -> str:
     return text
 
 
+def printable_line(text: str) -> str:
+    """Return a line of any length like `printable`, with its tabs expanded."""
+    whole = text.expandtabs(4)
+    if whole.isascii() and whole.isprintable():
+        return whole
+    return "".join(printable(whole[at : at + _LONGEST]) for at in range(0, len(whole), _LONGEST))
+
+
 def _to_printable(char: str) -> str:
     if char in _SELECTORS:
         return ""
