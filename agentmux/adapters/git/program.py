@@ -7,6 +7,7 @@ UTF-8 become surrogates.
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -293,16 +294,17 @@ class GitProgram:
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
         """Run a command on this terminal, with the user's pager; return its exit status.
 
-        It has no time limit. The status is 0 also if the user ended it with Ctrl-C. ``extra`` are
-        variables to add to git's environment.
+        It has no time limit. The status is 0 also if the user ended it with Ctrl-C, or left the
+        pager before its end. ``extra`` are variables to add to git's environment.
         """
         environment = {**self._environment, **(extra or {})}
         try:
-            return subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
+            git = subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
                 _git(argv), cwd=self.root(), env=environment, check=False
-            ).returncode
+            )
         except KeyboardInterrupt:  # Ctrl-C reaches the pager, too
             return 0
+        return 0 if git.returncode == -signal.SIGPIPE else git.returncode
 
     def version(self) -> tuple[int, ...]:
         """Return the first two numbers of git's version; empty if it is unknown."""

@@ -1,8 +1,12 @@
 """How long a command of git may look at a repository, and who is told meanwhile."""
 
 import os
+import pty
 import shutil
+import subprocess
+import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
@@ -81,3 +85,27 @@ def test_a_limit_goes_along_to_other_directories_and_environments(project: Path)
     assert git.at(project.parent).patience is patience
     assert git.with_variables({"A": "b"}).patience is patience
     assert Patience().limit_s == GitSettings().timeout_s == 600.0
+
+
+LOOK = """
+import os, sys
+from pathlib import Path
+from agentmux.adapters.git.program import GitProgram
+sys.exit(GitProgram(Path(sys.argv[1]), os.environ).show("diff"))
+"""
+
+
+@pytest.mark.parametrize("pager", ["true", "head -n 1", "cat"])
+def test_a_pager_that_is_left_before_its_end_is_no_failure(project: Path, pager: str) -> None:
+    (tracked, *_) = (each for each in project.iterdir() if each.is_file())
+    tracked.write_text("a line of text\n" * 50_000)
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "GIT_PAGER": pager, "TERM": "xterm"}
+    argv = [sys.executable, "-c", LOOK, str(project)]
+    process = subprocess.Popen(argv, stdout=theirs, stderr=theirs, env=environ)
+    os.close(theirs)
+    with suppress(OSError):  # the end of a terminal
+        while os.read(ours, 65_536):
+            pass
+    os.close(ours)
+    assert process.wait(60) == 0
