@@ -156,6 +156,7 @@ class PageView(ScrollView, can_focus=True):
         self._hit = -1
         self._line_of: list[int] = []
         self._spans: list[tuple[int, int]] = []
+        self._texts: list[str] = []  # what a search looks at
         self._cols = 0
 
     def show(self, page: SessionPage, *, keeps_place: bool) -> None:
@@ -182,7 +183,7 @@ class PageView(ScrollView, can_focus=True):
     def _lay_out(self) -> None:
         self._cols = self.size.width
         cols = max(self._cols - 1, 1)  # the scroll bar comes and goes
-        self._spans = []
+        self._spans, self._texts = [], []
         if self.page.places:
             self._lay_out_code(cols)
         else:
@@ -379,11 +380,11 @@ class PageView(ScrollView, can_focus=True):
         if not self.sought:
             return
         pattern = _pattern(self.sought)
-        if self.page.markdown or self.page.screen:
-            texts = [each.text for each in self._strips if each is not None]
-        else:
-            texts = [plain(each) for each in self.page.whole or self.page.lines]
-        yield from (number for number, text in enumerate(texts) if pattern.search(text))
+        if not self._texts and (self.page.markdown or self.page.screen):
+            self._texts = [each.text for each in self._strips if each is not None]
+        elif not self._texts:
+            self._texts = [plain(each) for each in self.page.whole or self.page.lines]
+        yield from (number for number, text in enumerate(self._texts) if pattern.search(text))
 
 
 _HANG: Final = "  "
