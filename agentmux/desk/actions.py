@@ -99,7 +99,7 @@ class Desk(Protocol):
         Args:
             project: The project in which the command works; None if it needs none.
             words: The arguments after ``agentmux``.
-            waits: Whether to wait for Enter if the command ends at once.
+            waits: Whether to wait for Enter after the command.
         """
 
     def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
@@ -300,9 +300,19 @@ class Actions:
         return editor_argv(place, environ, world.agents.programs.find)
 
     async def _page(self, row: DeskRow) -> None:
-        code = self._app.in_foreground(row.project, command_words.diff(row.name), waits=True)
+        """Show the diff in git's pager; a pager ends at once if the diff fits on the screen."""
+        count = await in_daemon_thread(partial(self._count_lines, row))
+        waits = count < self._app.view.app.size.height
+        code = self._app.in_foreground(row.project, command_words.diff(row.name), waits=waits)
         if code:
             self._app.say(f"the diff cannot be shown in the pager (exit code {code})", Colour.RED)
+
+    def _count_lines(self, row: DeskRow) -> int:
+        """Return how many lines the diff of a session has."""
+        from agentmux.app.delivery.approval.result_view import every_change
+
+        world, state = self._app.tools.reader.place_row(row)
+        return len(every_change(world, world.files(row.path), state))
 
     async def _answer(self, row: DeskRow) -> None:
         asking = await in_daemon_thread(partial(self._asking, row))

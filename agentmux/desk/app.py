@@ -328,7 +328,7 @@ class DeskApp(App[int]):
         Args:
             project: The project in which the command works; None if it needs none.
             words: The arguments after ``agentmux``.
-            waits: Whether to wait for Enter if the command ends at once.
+            waits: Whether to wait for Enter after the command.
         """
         return self.run_program(self.tools.commands.argv(project, words), waits=waits)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system.processes import foreground
@@ -22,9 +21,6 @@ from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
     from agentmux.ports.fleet import Fleet
-
-_AT_ONCE_S: Final = 1.0
-"""How many seconds a program must run for its user to have seen its output."""
 
 
 def open_desk(
@@ -104,12 +100,10 @@ def _feed(
 def _foreground(argv: tuple[str, ...], waits: bool, *, environ: Mapping[str, str]) -> int:
     """Run a program in this terminal, and return its exit code.
 
-    If it fails, wait for Enter so that its error can be read. With ``waits``, also wait if it ends
-    at once, as a pager does whose text fits on the screen.
+    If it fails, or with ``waits``, wait for Enter so that its output can be read.
     """
-    began = time.monotonic()
     code = foreground.run(argv, environ)
-    if code or (waits and time.monotonic() - began < _AT_ONCE_S):
+    if code or waits:
         with suppress(EOFError, KeyboardInterrupt):
             input("-- Enter: back to the desk --")
     return code

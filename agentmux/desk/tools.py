@@ -21,8 +21,8 @@ class DeskTools:
         reader: Reads sessions.
         feed: Keeps the rows of the list up to date.
         commands: Runs commands of AgentMux.
-        foreground: Runs a command line in this terminal, and returns its exit code. With True as
-            the second argument, it waits for Enter if the program ends at once, so that its output
+        foreground: Runs a command line in this terminal, and returns its exit code. If that is
+            not 0, or with True as the second argument, it then waits for Enter so that the output
             can be read.
         now: Returns the current time.
         here: The project of the working directory; None if the directory is in no project.

@@ -435,7 +435,7 @@ def test_the_diff_is_searched_and_opened_in_an_editor_and_a_pager(
     project.git("config", "core.pager", str(project.root / "pager"))
     project.start("add a greeting").wait()
     editor = f"VISUAL='{project.root}/editor --now' LESS=-RX"
-    with opened(project, wait_until, size=(80, 24), env=editor) as desk:
+    with opened(project, wait_until, size=(120, 60), env=editor) as desk:
         desk.shows("yours to decide")
         desk.press("4", "Tab")
         desk.shows("diff --git a/demo_part_1.py", "1 of 2 (. next)")
@@ -457,7 +457,7 @@ def test_the_diff_is_searched_and_opened_in_an_editor_and_a_pager(
         assert opened_.read_text() == f"editor 2 --now {project.path}/demo_part_1.py\n"
         desk.shows("1 of 2 (. next)")
         desk.press("P")
-        desk.shows("Enter: back to the desk")  # the pager ends at once
+        desk.shows("Enter: back to the desk")  # the diff fits on the screen
         desk.press("Enter")
         desk.shows("1 of 2 (. next)")
     assert "pager 0" in opened_.read_text()
