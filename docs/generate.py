@@ -176,8 +176,10 @@ def cli() -> str:
 _AGENTS: Final = """# Agents
 
 These are the agents that AgentMux knows without any configuration, from `agentmux/agents.yaml`.
-`agentmux agents` shows which of them are installed on your machine and whether their conversations
-come back (↻). `agentmux agents probe NAME` asks the installed program what it can do.
+`agentmux agents` shows which of them are installed on your machine, whether their conversations
+come back after a resume, whether they ask for permission, and how to install the others.
+`agentmux agents --probe` shows how a conversation comes back, and what the installed program can
+do; `agentmux agents probe NAME` asks the program again.
 `agentmux agents show NAME` prints the command lines with your configuration applied. The keys are
 described in [configuration](configuration.md#agents), and another page says how to
 [add an agent](../how-to/add-an-agent.md).
@@ -349,11 +351,11 @@ _DESK: Final = """\
 `agentmux` alone on a terminal opens the desk: all sessions of all projects that you have used on
 this machine, on one screen. (In a pipe it prints where the project stands, as before.)
 
-At the left are the sessions, below what they need: *needs you*, *running*, *interrupted*, *parked*,
-*done*. An interrupted session is *safe to resume* if all conversations come back. It *needs a
-choice* if a seat would begin a new conversation or get no agent, and it is *unsafe* if it cannot be
-resumed now; the overview gives the reason. A search looks in the given name, the first line of the
-feature, the project, the phase and the status, as all searches of AgentMux.
+At the left are the sessions, below what they need: *needs you*, *running*, *interrupted*, *waiting
+for a limit*, *done*. An interrupted session is *safe to resume* if all conversations come back. It
+*needs a choice* if a seat would begin a new conversation or get no agent, and it is *unsafe* if it
+cannot be resumed now; the overview gives the reason. A search looks in the given name, the first
+line of the feature, the project, the phase and the status, as all searches of AgentMux.
 
 At the right is the selected session:
 

@@ -26,6 +26,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux attach add-login", "one of several, by the start of its name"),
     ),
     "answer": (
+        ("agentmux answer", "see the question, and say which keys to press"),
         ("agentmux answer --role coder-1 Enter --screen 8f1b2c9d3e4a5b60", "as `show` prints it"),
         (
             "agentmux answer add-login --role coder-1 Down Enter --screen 8f1b2c9d3e4a5b60",
@@ -104,7 +105,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "fleet attach": (("agentmux fleet attach login", "also through ssh"),),
     "fleet retry": (
         ("agentmux fleet retry login", "resume it on its host"),
-        ("agentmux fleet retry login --abandon", "its host is gone: begin anew elsewhere"),
+        ("agentmux fleet retry login --abandon", "its host is gone: begin again elsewhere"),
     ),
     "fleet cancel": (("agentmux fleet cancel login", "stop its session"),),
     "fleet drain": (("agentmux fleet drain big-box", "before an upgrade"),),
@@ -119,7 +120,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "resume": (
         ("agentmux resume", "choose one, or take the only one"),
         ("agentmux resume add-login --dry-run", "what would happen; changes nothing"),
-        ("agentmux resume add-login --fresh-role coder-1", "this agent begins anew"),
+        ("agentmux resume add-login --fresh-role coder-1", "this agent begins a new conversation"),
         ("agentmux resume --all", "every unfinished session, after a reboot"),
     ),
     "stop": (("agentmux stop add-login", "end its agents; resume goes on later"),),

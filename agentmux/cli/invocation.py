@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
+from agentmux.core.names.words.located_commands import names_session
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, UsageError
 
@@ -103,6 +104,22 @@ class Invocation:
         with suppress(AgentmuxError, OSError):
             return None if machine.project_of(cwd(), self.environ) == project else project
         return project  # the current directory is gone
+
+    def call_sessions(self, text: str, project: Path | None = None) -> str:
+        """Return a message with sessions called by their short names.
+
+        Args:
+            text: The message.
+            project: The project that the message is about; None means the one that
+                `unchecked_project` returns.
+        """
+        if not names_session(text):
+            return text
+        from agentmux.wiring import machine
+
+        with suppress(AgentmuxError, OSError):  # a message is shown in any case
+            return machine.call_sessions(text, project or self.unchecked_project())
+        return text
 
     def site(self, project: Path | None = None) -> Site:
         """Build a `Site`, which has everything a command needs to look at a project's sessions.

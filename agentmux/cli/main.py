@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
@@ -43,10 +42,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # as stderr does; else a character could end us
-    render.locate_commands(str)
+    render.word_messages(str)
     try:
         invocation, rest = invocation_of(argv, environ)
-        _locate_commands(invocation.other_project())
+        _word_messages(invocation)
         code = _run(invocation, rest)
     except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
@@ -64,12 +63,15 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return code
 
 
-def _locate_commands(project: Path | None) -> None:
-    """Let commands in messages name ``project``; None: they work as they are."""
+def _word_messages(invocation: Invocation) -> None:
+    """Let messages call sessions by short names, and commands name a project that is not here."""
+    locate: Callable[[str], str] = str
+    project = invocation.other_project()
     if project is not None:
         from agentmux.wiring import machine
 
-        render.locate_commands(partial(machine.locate, project=project))
+        locate = partial(machine.locate, project=project)
+    render.word_messages(locate, invocation.call_sessions)
 
 
 def _run(invocation: Invocation, argv: Sequence[str]) -> int:

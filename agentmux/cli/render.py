@@ -26,22 +26,27 @@ _COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values
 
 
 _located_by: ContextVar[Callable[[str], str]] = ContextVar("located_by", default=str)
+_named_by: ContextVar[Callable[[str], str]] = ContextVar("named_by", default=str)
 
 
-def locate_commands(locate: Callable[[str], str]) -> None:
-    """Set the function through which all later messages pass before they are printed.
-
-    It adds ``--project`` to the commands in a message, if the user's current directory does not
-    belong to the project.
+def word_messages(locate: Callable[[str], str], call: Callable[[str], str] = str) -> None:
+    """Set the functions through which all later messages pass before they are printed.
 
     Args:
-        locate: Returns the changed message; `str` leaves messages unchanged.
+        locate: Adds ``--project`` to the commands in a message, if the user's current directory
+            does not belong to the project; also for JSON.
+        call: Calls sessions by their short names; not for JSON.
     """
     _located_by.set(locate)
+    _named_by.set(call)
 
 
 def _locate(text: str) -> str:
     return _located_by.get()(text)
+
+
+def _word(text: str) -> str:
+    return _locate(_named_by.get()(text))
 
 
 def out(text: str, *, verbatim: bool = False) -> None:
@@ -49,8 +54,8 @@ def out(text: str, *, verbatim: bool = False) -> None:
 
     Args:
         text: One or more lines.
-        verbatim: Whether the text stays unchanged, because it is no message of ours; see
-            `locate_commands`.
+        verbatim: Whether commands and names in the text stay unchanged (see `word_messages`), for
+            example because it is no message of ours.
 
     Raises:
         DataError: Stdout cannot be written.
@@ -58,7 +63,7 @@ def out(text: str, *, verbatim: bool = False) -> None:
     """
     with _answering():
         sys.stdout.write(
-            f"{printable(text) if verbatim else _fold_lines(_locate(text), sys.stdout)}\n"
+            f"{printable(text) if verbatim else _fold_lines(_word(text), sys.stdout)}\n"
         )
 
 
@@ -103,7 +108,7 @@ def _answering() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Write a message for the user to stderr, in one line; a failed write is ignored."""
-    _write_note(_locate(text))
+    _write_note(_word(text))
 
 
 def _write_note(line: str) -> None:
@@ -121,14 +126,14 @@ def _fold_lines(text: str, stream: TextIO) -> str:
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error message to stderr, followed by one line for each hint."""
-    _write_note(f"{paint_text('error:', Colour.RED, colours=_colours_errors())} {_locate(message)}")
+    _write_note(f"{paint_text('error:', Colour.RED, colours=_colours_errors())} {_word(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
     """Write a hint to stderr, in one line."""
-    _write_note(f"{paint_text('hint:', Colour.YELLOW, colours=_colours_errors())} {_locate(text)}")
+    _write_note(f"{paint_text('hint:', Colour.YELLOW, colours=_colours_errors())} {_word(text)}")
 
 
 def _colours_errors() -> bool:

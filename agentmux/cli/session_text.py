@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
@@ -17,6 +17,7 @@ from agentmux.app.views.session_words import (
     where,
 )
 from agentmux.cli import render
+from agentmux.core.names import layout
 from agentmux.core.names.conversations import (
     conversation,
     how_it_began,
@@ -34,28 +35,34 @@ if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SeatView, SessionView
 
 
-def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: bool) -> list[str]:
+def session_list(
+    listed: Sequence[SessionRow], names: Collection[str], *, cols: int | None, colours: bool
+) -> list[str]:
     """Return the lines of ``agentmux list``: a heading, and one line for each session.
 
     There is a column of branches if at least one session has its own worktree.
 
     Args:
         listed: The sessions.
+        names: The names of all sessions of the project.
         cols: Width of the terminal, to which the lines are cut; None cuts nothing.
         colours: Whether to colour the statuses.
     """
+    short = layout.short_names(names)
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
-    rows += [(each.session, each.phase, each.label, each.ago) for each in listed]
-    if cols is not None and _over(rows, cols) > 0:
-        names = ["SESSION", *(each.short for each in listed)]
-        rows = [(name, *rest) for name, (_, *rest) in zip(names, rows, strict=True)]
+    rows += [
+        (short.get(each.session, each.session), each.phase, each.label, each.ago) for each in listed
+    ]
     if any(each.is_apart for each in listed):
         branches = ["BRANCH", *(clean(each.branch or "-") for each in listed)]
         rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
-    heads = render.table(rows if cols is None else _fit_rows(rows, cols))
+    titles = ["FEATURE", *(clean(each.title) for each in listed)]
+    if cols is not None:
+        room = min(max(map(width, titles)), cols * _TITLE_SHARE)
+        rows = _fit_rows(rows, int(cols - room) - 2, lambda cells: _begin(listed, names, cells))
+    heads = render.table(rows)
     edge = max(map(width, heads)) + 2
     lines = []
-    titles = ["FEATURE", *(clean(each.title) for each in listed)]
     for head, title in zip(heads, titles, strict=True):
         shown = title if cols is None else cut(title, cols - edge)
         lines.append(f"{head}{' ' * (edge - width(head))}{shown}".rstrip())
@@ -65,28 +72,39 @@ def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: boo
     return lines
 
 
-_BRANCH: Final = 4
-_CUT: Final = ((_BRANCH, 10), (1, 12))
+_NAME, _PHASE, _BRANCH = 0, 1, 4
+_CUT: Final = ((_BRANCH, 10), (_NAME, 14), (_PHASE, 12))
 """The columns that may be cut, in this order, each with its least width in cells.
 
-The branch is cut first, because it resembles the session's name, then the phase. Names are never
-cut, because they are typed in commands; if they do not fit, the shortest unique names are shown.
+The branch is cut first, because it resembles the session's name. A name is cut to a beginning that
+commands take.
 """
 
+_TITLE_SHARE: Final = 3 / 8
+"""The share of the terminal that the beginning of the feature gets, unless all are shorter."""
 
-_TITLE: Final = 14
-"""The least width, in cells, for the beginning of the feature and the space before it."""
 
+def _fit_rows(
+    rows: Sequence[tuple[str, ...]], cols: int, names: Callable[[int], Sequence[str]]
+) -> list[tuple[str, ...]]:
+    """Return the rows with columns cut so that they fit into ``cols`` cells, as far as possible.
 
-def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
-    """Return the rows with columns cut so that they fit into ``cols`` cells, as far as possible."""
+    Args:
+        rows: The rows.
+        cols: The cells.
+        names: Returns the cells of the first column, each with at most so many characters.
+    """
     table = list(rows)
     for column, least in _CUT:
-        over = _over(table, cols)
+        over = max(map(width, render.table(table))) - cols
         if over > 0 and column < len(table[0]):
             size = max(width(row[column]) for row in table)
             cells = max(size - over, least)
-            kept = [_cut_cell(row[column], cells, column) for row in table]
+            kept = (
+                names(cells)
+                if column == _NAME
+                else [_cut_cell(row[column], cells, column) for row in table]
+            )
             table = [
                 (*row[:column], cell, *row[column + 1 :])
                 for row, cell in zip(table, kept, strict=True)
@@ -94,9 +112,10 @@ def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...
     return table
 
 
-def _over(rows: Sequence[tuple[str, ...]], cols: int) -> int:
-    """Return by how many cells the rows, with the beginnings of titles, are too wide."""
-    return max(map(width, render.table(rows))) + _TITLE - cols
+def _begin(listed: Sequence[SessionRow], names: Collection[str], cells: int) -> Sequence[str]:
+    """Return the heading and the cells of the column of names, in at most ``cells`` characters."""
+    short = layout.beginnings(names, cells)
+    return ("SESSION", *(short.get(each.session, each.session) for each in listed))
 
 
 def _cut_cell(text: str, cells: int, column: int) -> str:

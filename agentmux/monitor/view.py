@@ -472,11 +472,11 @@ def _failure(picture: MonitorContent, cols: int) -> Iterator[tuple[str, ...]]:
     seat = interruption.seat if interruption is not None else ""
     again = ("press r to start it again",) if seat in list_restartable_seats(state) else ()
     mended = seat == SETUP
-    mend = ("if git.setup is wrong, mend it in the configuration",) * mended
+    mend = ("if git.setup is wrong, fix it in the configuration",) * mended
     way = "or, in a shell:" if again else "in a shell:"
     stop = _fit_command(f"agentmux stop {session}", picture, cols)
     end = f"agentmux resume {session}{' --repin' * mended}"
-    yield what, *again, *mend, way, stop, _fit_command(end, picture, cols)
+    yield what, *_quote(picture, seat), *again, *mend, way, stop, _fit_command(end, picture, cols)
 
 
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
@@ -507,7 +507,14 @@ def _askers(picture: MonitorContent) -> Iterator[tuple[str, ...]]:
         status = _status(name, picture)
         turn = _turn(status)
         if turn is not None:
-            yield (f"{name} {turn[0]}{_more(status)}", turn[1])
+            quoted = _quote(picture, name) if status.status in _ENDED else ()
+            yield (f"{name} {turn[0]}{_more(status)}", *quoted, turn[1])
+
+
+def _quote(picture: MonitorContent, seat: str) -> tuple[str, ...]:
+    """Return the last line of an ended agent's screen, which often says why it has ended."""
+    last = picture.last_lines.get(seat, "")
+    return (f"its last line: {last}",) if last else ()
 
 
 def _turn(status: SeatStatus) -> tuple[str, str] | None:

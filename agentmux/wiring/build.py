@@ -143,7 +143,7 @@ def config_paths(
         ("pipelines", own.parent / "pipelines"),
         ("user's pipelines", user / "pipelines"),
         ("sessions", project / layout.SESSIONS_DIR),
-        ("trust, claims", state_dir(environ)),
+        ("trust, locks of conversations", state_dir(environ)),
         ("cache", cache_dir(environ)),
     )
 

@@ -18,6 +18,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
+from agentmux.core.names.words import located_commands
 from agentmux.core.names.words.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, data_error_from
 
@@ -59,6 +60,19 @@ def locate(text: str, project: Path | None, here: Path | None = None) -> str:
     if project is None or project == here:
         return text
     return at_project(text, project, _command_names())
+
+
+def call_sessions(text: str, project: Path) -> str:
+    """Return a message with the sessions of ``project`` called by their short names."""
+    folder = project / layout.SESSIONS_DIR
+    return located_commands.call_sessions(text, _short_names(folder, folder.stat().st_mtime_ns))
+
+
+@functools.lru_cache(maxsize=2)
+def _short_names(folder: Path, _changed_ns: int) -> Mapping[str, str]:
+    from agentmux.adapters.disk.session import session_folders
+
+    return layout.short_names(session_folders.names(folder))
 
 
 @functools.cache

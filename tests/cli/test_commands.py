@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -30,9 +31,11 @@ from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import AgentParked, LimitsLifted
 from agentmux.core.names import layout
+from agentmux.core.names.layout import slug_of
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import age
 from agentmux.core.names.version import VERSION
+from agentmux.core.names.words.located_commands import FINAL
 from agentmux.core.terminal.text.text_width import width
 from agentmux.errors import ExitCode, UsageError
 from agentmux.ports.tmux.terminal import Server, Target
@@ -136,8 +139,8 @@ def test_a_home_that_takes_nothing_refuses_before_anything_is_made(
         (("start", "--role", "reviewer=demo", "x"), 2, "`reviewer_quality` or `reviewer_expert`?"),
         (("start", "--role", "codr=demo", "x"), 2, "did you mean `coder`?"),
         (("agents", "probe", "gemni"), 6, "did you mean `gemini`?"),
-        (("status", "atuh"), 4, f"did you mean: agentmux status {NAME}"),
-        (("resume", "add-auht"), 4, f"did you mean: agentmux resume {NAME}"),
+        (("status", "atuh"), 4, "did you mean: agentmux status add-auth"),
+        (("resume", "add-auht"), 4, "did you mean: agentmux resume add-auth"),
         (("resume", NAME, "--fresh-role", "coder-3"), 4, "did you mean `coder-1`?"),
         (("resume", NAME, "--phase", "planing"), 2, "did you mean `planning`?"),
         (("show", NAME, "--role", "architct"), 4, "did you mean `architect`?"),
@@ -208,8 +211,8 @@ def test_list_for_people(run: Run, make: Make, capsys: Capture) -> None:
     shown = next(row for row in rows if "add-auth" in row)
     assert shown.endswith("  Add auth [2J to " + " ".join(["everything"] * 20))
     assert sorted(row.split()[:3] for row in rows) == [
-        ["20260101-101500-add-auth", "architecting", "interrupted"],
-        ["20260101-101501-old", "done", "done"],
+        ["add-auth", "architecting", "interrupted"],
+        ["old", "done", "done"],
     ]
     assert told == ""
     assert "\x1b" not in said
@@ -241,14 +244,74 @@ def test_list_cuts_the_feature_alone_to_the_terminal(make: Make, short_dir: Path
     names = [f"20260101-101500-{'long-' * 9}{end}" for end in ("one", "two")]
     for name in names:
         make(name, feature="漢字 and more " * 20)
-    slugs = [name.partition("long")[1] + name.partition("long")[2] for name in names]
-    for cols, cut, shown in ((120, "FEATURE", names), (110, "FEATURE", slugs), (60, "", slugs)):
+    slugs = [slug_of(name) for name in names]
+    for cols, shown in ((180, slugs), (120, slugs), (110, slugs)):
         lines = on_screen("list", cols=cols).splitlines()
-        assert lines[0].rstrip().endswith(cut or "UPDATED")
+        assert lines[0].rstrip().endswith("FEATURE")
         assert sorted(line.split()[0] for line in lines[1:]) == shown
-        if cut:
-            assert all(cols - 8 < width(line) <= cols for line in lines[1:])
-            assert all(line.endswith("…") for line in lines[1:])
+        assert all(cols - 8 < width(line) <= cols for line in lines[1:])
+        assert all(line.endswith("…") for line in lines[1:])
+
+
+LISTED = {
+    "20260101-101500-raise-on-duplicate-keys-when-loading": "Raise on duplicate keys when loading",
+    "20260101-101502-add-rate-limits-to-the-public-interface": "Add rate limits to the public API",
+    "20260101-101504-quote-names-with-colons-and-other-signs": "Quote names with colons and signs",
+}
+
+
+@pytest.mark.parametrize("cols", [80, 120, 200])
+def test_list_gives_the_feature_the_room(make: Make, cols: int) -> None:
+    for name, feature in LISTED.items():
+        make(name, feature=f"{feature}, and say so in the documentation of the library")
+    head, *rows = on_screen("list", cols=cols).splitlines()
+    starts = [head.index(word) for word in ("SESSION", "PHASE", "STATUS", "UPDATED", "FEATURE")]
+    widths = [after - before for before, after in itertools.pairwise((*starts, cols))]
+    assert all(width(row) <= cols for row in rows)
+    if cols >= 120:
+        assert widths[-1] == max(widths)
+    assert len({row.split()[0] for row in rows}) == len(LISTED)
+
+
+def test_a_name_in_a_list_is_one_that_commands_take(run: Run, make: Make, capsys: Capture) -> None:
+    for name, feature in LISTED.items():
+        make(name, feature=feature * 3)
+    for row in on_screen("list", cols=80).splitlines()[1:]:
+        assert run("status", row.split()[0]) == ExitCode.OK
+        assert capsys.readouterr().out.splitlines()[0] in LISTED
+
+
+def test_what_cannot_be_taken_back_takes_no_beginning_of_a_name(
+    run: Run, make: Make, capsys: Capture
+) -> None:
+    make()
+    for words in (("remove", "--yes"), ("stop",), ("approve",), ("rewind", "--to", "1")):
+        command, *more = words
+        assert run(command, "add", *more) == ExitCode.NOT_FOUND
+        told = capsys.readouterr().err
+        assert "no session is called `add`, which is only the beginning of a name" in told
+        assert f"did you mean: agentmux {command} {NAME}" in told
+    for name in ("add-auth", NAME):
+        assert run("stop", name) == ExitCode.NOT_FOUND
+        assert "is not live" in capsys.readouterr().err
+    assert run("status", "add") == ExitCode.OK
+
+
+def test_a_person_is_asked_whether_a_beginning_is_meant(make: Make) -> None:
+    path = make(feature="Add auth").path
+    asked = on_screen("remove", "add", "--yes", cols=200, typed="n\n")
+    assert f"`add` is the beginning of session {NAME} (Add auth). Is it meant? [y/N]" in asked
+    assert "nothing was done" in asked
+    assert path.is_dir()
+    on_screen("remove", "add", "--yes", cols=200, typed="y\n")
+    assert not path.exists()
+
+
+def test_done_sessions_count_for_a_short_name(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    make("20260102-101500-add-auth", Phase.DONE)
+    assert run("status", NAME) == ExitCode.OK
+    assert f"next: agentmux resume {NAME}\n" in capsys.readouterr().out
 
 
 def test_list_is_the_same_through_typer(run: Run, make: Make, capsys: Capture) -> None:
@@ -319,11 +382,12 @@ def test_status_says_what_to_type_next(
     path = make(feature="add\nauth \x1b[2J").path
     assert run("status", "add-auth") == ExitCode.OK
     said = capsys.readouterr().out
-    assert f"next: agentmux resume {NAME}" in said
+    assert "next: agentmux resume add-auth\n" in said
+    assert said.splitlines()[0] == NAME
     assert "\x1b" not in said
     begin(tmux, path)
     assert run("status") == ExitCode.OK
-    assert f"next: agentmux resume {NAME} --reattach" in capsys.readouterr().out
+    assert "next: agentmux resume add-auth --reattach" in capsys.readouterr().out
 
 
 def test_status_of_a_session_at_work(
@@ -351,7 +415,9 @@ def test_status_of_a_session_at_work(
     assert (found["status"], found["orchestrator"]) == ("waiting_for_user", 4711)
     assert found["seats"][0]["agent"] == "demo"
     assert "process 4711" in said
-    assert f"next: agentmux attach {NAME}" in said
+    assert (
+        "next: agentmux answer add-auth --role architect, or agentmux tell add-auth --role" in said
+    )
     assert "  waiting for you  " in listed
     lines = [re.split("  +", line.strip()) for line in said.splitlines()]
     rows = {line[0]: line for line in lines}
@@ -526,7 +592,7 @@ def test_attaching_without_a_terminal_says_what_to_type(
 ) -> None:
     path = make().path
     assert run("attach") == ExitCode.NOT_FOUND
-    assert f"agentmux resume {NAME}" in capsys.readouterr().err
+    assert "agentmux resume add-auth" in capsys.readouterr().err
     begin(tmux, path)
     assert run("attach") == ExitCode.USAGE
     assert f"tmux -u -S {tmux.socket} attach-session -t" in capsys.readouterr().err
@@ -558,8 +624,8 @@ def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any
     tmux.run("detach-client", "-s", layout.tmux_name(NAME))
     assert process.wait(60) == 0
     said = read_to_end(master).rpartition("[detached")[2]
-    assert f"session {NAME} is interrupted, in phase architecting" in said
-    assert f"next: agentmux resume {NAME} --reattach" in said
+    assert "session add-auth is interrupted, in phase architecting" in said
+    assert "next: agentmux resume add-auth --reattach" in said
 
 
 # -- wait and remove -----------------------------------------------------------------------------
@@ -568,7 +634,7 @@ def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any
 def test_wait_tells_how_it_ended(run: Run, make: Make, capsys: Capture) -> None:
     make()
     assert run("wait", "add-auth", "--for", "architecting") == ExitCode.OK
-    assert capsys.readouterr().out == f"{NAME}: architecting\n"
+    assert capsys.readouterr().out == "add-auth: architecting\n"
     assert run("wait", "add-auth", "--for", "planning", "--timeout", "0.1") == ExitCode.TIMED_OUT
     assert run("wait", "add-auth", "--for", "lunch") == ExitCode.USAGE
     for never in ("inf", "nan"):
@@ -603,16 +669,17 @@ def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
     return process.returncode, said, read_to_end(master)
 
 
-def on_screen(*words: str, cols: int) -> str:
-    """Return what a command prints on a terminal that is ``cols`` wide."""
+def on_screen(*words: str, cols: int, typed: str = "") -> str:
+    """Return what a command prints on a terminal that is ``cols`` wide; ``typed`` answers it."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, cols, 0, 0))
     argv = [sys.executable, "-m", "agentmux", *words]
     environ = {**os.environ, "NO_COLOR": "1"}
     process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environ)
     os.close(slave)
+    os.write(master, typed.encode())
     shown = read_to_end(master)
-    assert process.wait(60) == 0
+    assert process.wait(60) == (ExitCode.INTERRUPTED if typed == "n\n" else 0)
     return shown
 
 
@@ -682,8 +749,8 @@ def test_a_seat_is_restarted_only_by_an_orchestrator(run: Run, make: Make, capsy
     for seat in ("architect", "coder-9"):
         assert run("restart", "add-auth", "--role", seat) == ExitCode.NOT_FOUND
         told = capsys.readouterr().err
-        assert f"no orchestrator runs for session {NAME}" in told
-        assert f"hint: agentmux resume {NAME}\n" in told
+        assert "no orchestrator runs for session add-auth" in told
+        assert "hint: agentmux resume add-auth\n" in told
     with contextlib.closing(WakeFifo(made.path)):
         assert run("restart", "add-auth", "--role", "architect") == ExitCode.BLOCKED
         assert "is running" in capsys.readouterr().err
@@ -697,15 +764,15 @@ def test_who_is_parked_is_told_to_go_on(run: Run, make: Make, capsys: Capture) -
     made.commit()
     assert run("unpark", "add-auth") == ExitCode.NOT_FOUND
     told = capsys.readouterr().err
-    assert f"no agent of session {NAME} waits for the end of a usage limit" in told
-    assert f"hint: agentmux status {NAME}\n" in told
+    assert "no agent of session add-auth waits for the end of a usage limit" in told
+    assert "hint: agentmux status add-auth\n" in told
 
     made.tell(AgentParked(agent="demo", until="2099-01-01T12:10:00.000Z"), "architect", launch)
     assert run("unpark", "add-auth") == ExitCode.OK
-    assert f"to resume it: agentmux resume {NAME}" in capsys.readouterr().out
+    assert "to resume it: agentmux resume add-auth" in capsys.readouterr().out
     with contextlib.closing(WakeFifo(made.path)):
         assert run("unpark", "add-auth") == ExitCode.OK
-    assert capsys.readouterr().out == f"session {NAME}: architect may go on\n"
+    assert capsys.readouterr().out == "session add-auth: architect may go on\n"
     lifted = made.events[-2:]
     assert [each.fact for each in lifted] == [LimitsLifted()] * 2
     assert {each.seat for each in lifted} == {"user"}
@@ -714,7 +781,7 @@ def test_who_is_parked_is_told_to_go_on(run: Run, make: Make, capsys: Capture) -
 def test_a_seat_that_is_not_there_is_not_found(run: Run, make: Make, capsys: Capture) -> None:
     make()
     for how, told in (
-        ("--dry-run", f"error: {NAME}: no seat `x`\n"),
+        ("--dry-run", "error: add-auth: no seat `x`\n"),
         ("--detach", "error: no seat `x`\n"),
     ):
         assert run("resume", "add-auth", how, "--fresh-role", "x") == ExitCode.NOT_FOUND
@@ -753,10 +820,13 @@ def test_where_several_are_meant_the_hints_are_the_command_itself(
 ) -> None:
     names = ["20260101-101501-two", "20260101-101500-one"]
     for name in names:
-        make(name, feature=f"Add {name}\nin two lines")
+        make(name, feature=f"Add {slug_of(name)}\nin two lines")
     assert run(*words) == ExitCode.NOT_FOUND
     told = capsys.readouterr().err.splitlines()
-    assert told[1:] == [f"hint: {hint.format(name)}  # architecting: Add {name}" for name in names]
+    called = [(name if words[0] in FINAL else slug_of(name), slug_of(name)) for name in names]
+    assert told[1:] == [
+        f"hint: {hint.format(name)}  # architecting: Add {slug}" for name, slug in called
+    ]
 
 
 def test_a_half_removed_session_is_gone_with_the_next_list(
@@ -852,4 +922,4 @@ def test_an_answer_without_a_screen_sends_nobody_to_a_session_that_is_not_there(
     assert run("answer", "architect", "1") == ExitCode.NOT_FOUND
     assert "no session matches `architect`" in capsys.readouterr().err
     assert run("answer", name, "--role", "architect", "1") == ExitCode.USAGE
-    assert f"agentmux show {name} --role architect\n" in capsys.readouterr().err
+    assert "agentmux show add-auth --role architect\n" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
+from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.wiring import machine
 from tests.app.driver import make_project
@@ -194,7 +195,7 @@ def test_who_reads_elsewhere_is_told_commands_that_work_there(
     (step,) = (each.text for each in commands_of(capsys.readouterr().out))
     assert step.startswith("agentmux ")
     assert run(home, *shlex.split(step)[1:], "--dry-run") == 0
-    assert NAME in capsys.readouterr().out
+    assert layout.slug_of(NAME) in capsys.readouterr().out
     run(project, "--project", str(project), "status")
     assert "--project" not in capsys.readouterr().out
 

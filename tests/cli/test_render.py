@@ -18,9 +18,9 @@ def located() -> Iterator[list[str]]:
         given.append(text)
         return f"<{text}>"
 
-    render.locate_commands(locate)
+    render.word_messages(locate)
     yield given
-    render.locate_commands(str)
+    render.word_messages(str)
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     assert isinstance(heading, Heading)
     assert (heading.group, line) == (view.group, row)
     wide = plain(row_line(listing, row, 100, NOW)).split()
-    (_, listed) = session_list([row.row], cols=None, colours=False)
+    (_, listed) = session_list([row.row], [], cols=None, colours=False)
     words = listed.removesuffix("Log people in").replace("5m ago", "5m").split()
     twice = row.row.phase == row.row.label  # the desk says one word once
     assert wide == [">", "add-auth", *words[1 + twice :]]
@@ -223,11 +223,11 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     row = session_row(replace(view, title="Log people in"))
     assert (view.status, row.label) == (status, view.label)
 
-    (_, listed) = session_list([row], cols=None, colours=False)
+    (_, listed) = session_list([row], [], cols=None, colours=False)
     assert listed.split() == f"{NAME} {row.phase} {row.label} 5m ago Log people in".split()
     assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
     alone = ProjectSummary(
-        names={},
+        names=(),
         sessions={view.group: (replace(view, title="Log people in"),)},
         done=0,
         problems=(),

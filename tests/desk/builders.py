@@ -33,7 +33,6 @@ def row(
         phase=phase,
         status=status,
         label=status_label(status),
-        short=slug,
         ago="",
         branch="",
         is_apart=False,

@@ -24,6 +24,7 @@ from typing import Any, Self
 import pytest
 
 from agentmux.adapters.system.processes.processes import end, processes_with_variable
+from agentmux.core.names import layout
 from agentmux.wiring import build
 from tests.conftest import SCRATCH, TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded
@@ -235,6 +236,12 @@ class Session:
         self.project = project
         self.path = path
         self.name = path.name
+
+    @property
+    def short(self) -> str:
+        """The name by which messages call the session, by the sessions that there are now."""
+        there = {each.name for each in self.path.parent.iterdir()}
+        return layout.short_names({*there, self.name})[self.name]
 
     @property
     def state(self) -> dict[str, Any]:

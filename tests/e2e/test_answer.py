@@ -1,12 +1,13 @@
 """A person answers an agent's question and tells it something, as docs/how-to says it."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import Project, Session
+from tests.e2e.conftest import Client, Project, Session
 
 pytestmark = pytest.mark.long
 
@@ -42,7 +43,9 @@ def test_an_agents_question_is_answered_and_an_idle_one_is_told(
     refused = project.json("tell", "--role", "architect", "hello", code=3)
     assert refused["result"] == "refused_dialog"
     said = project.program("sh", "-euc", show)
-    digest = re.search(r"--role architect KEYS --screen (\w+) --$", said.stdout, re.MULTILINE)
+    digest = re.search(
+        r"--role architect; in a script: KEYS --screen (\w+) --$", said.stdout, re.MULTILINE
+    )
     assert digest is not None, said.stdout + said.stderr
     (seat,) = project.json("status")["sessions"][0]["seats"]
     assert seat["screen"]["digest"] == digest[1]
@@ -52,7 +55,7 @@ def test_an_agents_question_is_answered_and_an_idle_one_is_told(
 
     done = project.program("sh", "-euc", answer.replace("DIGEST", digest[1]))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "pressed Enter; its screen changed then" in done.stdout
+    assert "pressed Enter; after that its screen changed" in done.stdout
     session.until_seat("planner").settled("planner")
     again = project.fails(4, "answer", "--role", "architect", "y", "--screen", digest[1])
     assert "has no seat `architect` now" in again
@@ -68,3 +71,53 @@ def test_an_agents_question_is_answered_and_an_idle_one_is_told(
         *("seat_told", "input_started", "input_ended"),
     ]
     assert not session.state.get("inputs")
+
+
+def test_a_person_is_shown_the_question_and_asked_for_the_keys(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario(SCENARIO)
+    project.config("snapshots: {interval: 0.2s}\n")
+    session = project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    step = f"agentmux answer {session.short} --role architect"
+    assert f"next: {step}, or agentmux tell {session.short} --role" in project.ok("status")
+
+    words = step.split()[1:]
+    with at_terminal(project, *words) as asked:
+        wait_until(lambda: ASKS in asked.said, 20, lambda: asked.said)
+        assert "Do you want to proceed?" in asked.said
+        asked.press("\r")
+        assert "nothing was done" in asked.ended(130)
+    with at_terminal(project, *words, "Escap") as mistyped:
+        assert "`Escap` is not the name of a key" in mistyped.ended(2)
+    with at_terminal(project, *words) as answered:
+        wait_until(lambda: ASKS in answered.said, 20, lambda: answered.said)
+        answered.press("Entr\r")
+        wait_until(lambda: "did you mean" in answered.said, 20, lambda: answered.said)
+        answered.press("Enter\r")
+        assert "pressed Enter; after that its screen changed" in answered.ended(0)
+    session.until_seat("planner")
+    log = (session.path / "orchestrator.log").read_text()
+    assert "user: pressed Enter for architect: its question is answered" in log
+
+
+ASKS = "Keys (Enter alone presses nothing):"
+
+
+def at_terminal(project: Project, *words: str) -> Client:
+    return Client(project, sys.executable, "-m", "agentmux", *words)
+
+
+def test_keys_that_are_named_are_pressed_after_a_yes(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario(SCENARIO)
+    project.config("snapshots: {interval: 0.2s}\n")
+    session = project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    with at_terminal(project, "answer", "Enter") as asked:  # the only one that is live
+        wait_until(lambda: "Press Enter? [y/N]" in asked.said, 20, lambda: asked.said)
+        asked.press("y\r")
+        assert "pressed Enter" in asked.ended(0)
+    session.until_seat("planner")

@@ -124,7 +124,7 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
 
     wait_until(asks, 20)
     assert checked(session) == {"red": "failed", "gone": "broken"}
-    again = f"agentmux restart {session.name} --role check-gone"
+    again = f"agentmux restart {session.short} --role check-gone"
     assert f"next: {again}; or, to go on without it: {again} --skip" in project.ok("status")
     seat = {"AGENTMUX_LAUNCH_ID": "x", "AGENTMUX_SEAT": "coder-1"}
     words = ("restart", session.name, "--role", "check-gone", "--skip")
@@ -192,5 +192,5 @@ def test_the_worktree_of_the_base_goes_with_its_session(project: Project) -> Non
 
 def test_nothing_verified_is_said(project: Project) -> None:
     done = project.run("start", "--agent", "demo", "--dry-run", "x")
-    assert "nothing will be verified: `verify` in the configuration" in done.stderr
+    assert "nothing will be verified; to find the tests" in done.stderr
     assert "edit .agentmux/config.yaml" in done.stderr

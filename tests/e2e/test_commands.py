@@ -175,7 +175,7 @@ def test_the_message_of_a_live_session(live: Session) -> None:
     said = live.project.fails(3, "resume")
     name = live.state["session_name"]
     assert f"tmux session {name} is still active. Detach or kill it before resuming.\n" in said
-    assert f"agentmux attach {live.name}" in said
+    assert f"agentmux attach {live.short}" in said
     assert f"agentmux stop {live.name}" in said
     (plan,) = live.project.json("resume", "--dry-run", code=3)["sessions"]
     assert plan["blocked"]["code"] == 3
@@ -189,8 +189,8 @@ def test_beside_a_live_session_in_one_checkout_none_begins(live: Session) -> Non
     before = _settled_tree(live)
     for more in ((), ("--dry-run",), ("--yes",)):
         said = live.project.fails(3, "start", "--agent", "demo", "--no-worktree", *more, "x")
-        assert f"session {live.name} is live in this checkout" in said
-        assert f"agentmux attach {live.name}" in said
+        assert f"session {live.short} is live in this checkout" in said
+        assert f"agentmux attach {live.short}" in said
         assert f"agentmux stop {live.name}" in said
     assert live.project.sessions() == [live.path]
     assert _settled_tree(live) == before
@@ -468,12 +468,10 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     assert plan["unapplied_events"] >= 1
     said = project.ok("status", session.name)
     assert "your decision is recorded" in said
-    assert f"next: agentmux resume {session.name}\n" in said
+    assert f"next: agentmux resume {session.short}\n" in said
     said = project.ok("resume", "--dry-run", "--phase", "planning")
-    assert (
-        f"{session.name} resumes in planning (chosen by --phase; otherwise it would be completing: "
-        in said
-    )
+    otherwise = "chosen by --phase; otherwise it would be completing: "
+    assert f"{session.short} resumes in planning ({otherwise}" in said
     assert "warning: your recorded approval is withdrawn" in said
     flags = ("--fresh-role", "architct", session.name)
     for how in ("--dry-run", "--detach"):
@@ -538,7 +536,7 @@ def test_a_terminal_that_tmux_cannot_use_is_named_with_what_to_type(
     with Client(live.project, *words) as client:
         said = client.ended(6).replace("\r", "")
     assert f"error: tmux cannot use this kind of terminal, TERM={term}: " in said
-    assert f"hint: TERM=xterm-256color agentmux attach {live.name}\n" in said
+    assert f"hint: TERM=xterm-256color agentmux attach {live.short}\n" in said
     assert not said.startswith(("open terminal", "missing or"))
 
 
@@ -577,7 +575,7 @@ def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> N
     assert first.name != second.name
     for words in (("resume", first.name), ("resume", first.name, "--yes", "--detach")):
         said = project.fails(3, *words)
-        assert f"session {second.name} is live in this checkout" in said
+        assert f"session {second.short} is live in this checkout" in said
     (plan,) = project.json("resume", first.name, "--dry-run", code=3)["sessions"]
     assert plan["blocked"]["reason"] == "checkout_taken"
     assert first.launched() == ["architect"]

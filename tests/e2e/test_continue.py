@@ -80,4 +80,4 @@ def test_a_branch_on_which_a_session_works(project: Project, forge: FakeForge) -
     project.ok("stop", session.name)
     project.git("worktree", "remove", "--force", session.state["worktree"])
     said = project.fails(2, *DRY, "--on", "agentmux/x", "more")
-    assert f"session {session.name} works on branch `agentmux/x`" in said
+    assert f"session {session.short} works on branch `agentmux/x`" in said

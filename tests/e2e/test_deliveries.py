@@ -42,7 +42,7 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     mine = project.git("rev-parse", "main")
     refusal = project.fails(1, "approve", session.name, "--yes", "--merge")
     assert f"not merged: conflicts with branch `main` in {name}" in refusal
-    hint = f"agentmux request-changes --from fixing --session {session.name}"
+    hint = f"agentmux request-changes --from fixing --session {session.short}"
     assert hint in refusal
     assert project.git("rev-parse", "main") == mine
     assert project.git("status", "--porcelain") == ""

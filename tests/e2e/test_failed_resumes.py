@@ -48,8 +48,8 @@ def test_a_session_that_is_done_is_not_resumed(project: Project) -> None:
     before = project.tree()
     for words in ((), ("--phase", "planning")):
         said = project.fails(4, "resume", session.name, "--detach", "--yes", *words)
-        assert f"session {session.name} is done, there is nothing to resume" in said
-        assert f"hint: agentmux show {session.name}" in said
+        assert f"session {session.short} is done, there is nothing to resume" in said
+        assert f"hint: agentmux show {session.short}" in said
         assert project.tree() == before
         assert not project.processes()
 
@@ -162,7 +162,5 @@ def test_an_orchestrator_that_nobody_waits_for_kills_only_what_is_its_own(
         place = {"TMUX": f"{terminal.socket},1,{session[1:]}", "TMUX_PANE": pane}
         done = project.program(sys.executable, *words, env=place)
         assert done.returncode == 4
-        assert done.stderr.startswith(
-            "error: the command that started this orchestrator has given up"
-        )
+        assert done.stderr.startswith("error: the command that started this orchestrator has ended")
         assert project.tmux("list-panes", "-a", "-F", form) == before

@@ -163,8 +163,8 @@ def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil)
     foretold = project.run("resume", "--dry-run", copy.name)
     assert foretold.returncode == 3
     for text in (said, foretold.stdout):
-        assert f"is a copy of session {session.name}" in text
-        assert f"agentmux resume {session.name}" in text
+        assert f"is a copy of session {session.short}" in text
+        assert f"agentmux resume {session.short}" in text
     answer = project.json("resume", "--dry-run", copy.name, code=3)
     (found,) = answer["sessions"]
     assert (found["blocked"]["code"], found["blocked"]["reason"]) == (3, "twin")
@@ -320,7 +320,7 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     said = project.fails(3, "resume", "--detach")
     assert "outlived their tmux server" in said
     assert f"architect (process {agent}" in said
-    assert f"agentmux resume {session.name} --yes" in said
+    assert f"agentmux resume {session.short} --yes" in said
     (plan,) = project.json("resume", "--dry-run", code=3)["sessions"]
     assert (plan["blocked"]["code"], plan["blocked"]["reason"]) == (3, "agents_alive")
     assert plan["blocked"]["message"] in said
@@ -359,7 +359,7 @@ def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -
     os.kill(driver, signal.SIGKILL)
     wait_until(lambda: not is_alive(driver), 10)
     said = project.fails(3, "resume", "--yes", "--detach")
-    assert f"agentmux resume --reattach {pair.session.name}" in said
+    assert f"agentmux resume --reattach {pair.session.short}" in said
     said = project.fails(2, "resume", "--reattach", "--attach", pair.session.name)
     assert "cannot attach without a terminal" in said
     project.ok("resume", "--reattach", "--detach", pair.session.name)

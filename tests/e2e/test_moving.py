@@ -42,7 +42,7 @@ def test_a_session_goes_on_in_another_clone(
     session = begun(project, *words)
     file = project.root / "s.agentmux"
     said = project.ok("export", session.name, str(file))
-    assert f"moved session {session.name} to {file}" in said
+    assert f"moved session {session.short} to {file}" in said
     assert file.stat().st_mode & 0o777 == 0o600
     project.git("stash", "-q", "-u")
 
@@ -53,10 +53,10 @@ def test_a_session_goes_on_in_another_clone(
         assert f"was moved to {file}" in project.fails(3, *refused)
     project.fails(3, "approve", session.name, "--yes")
     said = project.fails(4, "resume")
-    assert f"nothing to resume: session {session.name} was moved to {file}" in said
+    assert f"nothing to resume: session {session.short} was moved to {file}" in said
 
     said = away.ok("import", str(file))
-    assert f"imported session {session.name} from " in said
+    assert f"imported session {session.short} from " in said
     there = Session(away, away.path / ".agentmux" / ".sessions" / session.name)
     (shown,) = away.json("status", there.name)["sessions"]
     assert (shown["status"], shown["phase"]) == ("stopped", "implementing")
@@ -127,7 +127,7 @@ def test_a_copy_goes_on_beside_its_original(project: Project) -> None:
     session = begun(project, "--worktree")
     file = project.root / "s.agentmux"
     said = project.ok("export", session.name, str(file), "--copy")
-    assert f"copied session {session.name} to {file}" in said
+    assert f"copied session {session.short} to {file}" in said
     (made,) = project.json("import", str(file))["sessions"]
     project.git("clean", "-fdxq")  # also before the first resume
     (other,) = project.json("import", str(file), "--copy")["sessions"]
@@ -165,7 +165,7 @@ def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: 
     project.ok("remove", session.name, "--yes", "--force")
     project.ok("import", str(back))
     said = project.fails(3, "approve", session.name, "--yes")
-    assert f"hint: a resume makes it again: agentmux resume {session.name}" in said
+    assert f"hint: a resume makes it again: agentmux resume {session.short}" in said
     assert session.state["phase"] == "completing"
     assert session.state["branch"] == "agentmux/add-a-greeting"
     (shown,) = project.json("status", session.name)["sessions"]
@@ -180,7 +180,7 @@ def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project
     file = project.root / "s.agentmux"
     session = project.start("add a greeting").wait()
     said = project.fails(3, "export", session.name, str(file))
-    assert f"session {session.name} is live" in said
+    assert f"session {session.short} is live" in said
     assert f"hint: stop it first: agentmux stop {session.name}" in said
     launch = next(session.path.glob("launches/*/launch.json"))
     agent = json.loads(launch.read_text())["env"]

@@ -33,7 +33,10 @@ def test_every_phase_of_a_plain_feature(project: Project) -> None:
     assert session.state["phase"] == "done"
     assert session.state["results"]["reviewing"]["outcome"] == "passed"
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
-    assert "Agentmux-Event: " in project.git("log", "-1", "--format=%b")
+    body = project.git("log", "-1", "--format=%b")
+    assert "Agentmux-Event: " in body
+    _, *said = filter(None, session.read("08_completion/summary.md").splitlines())
+    assert body.startswith(said[0])
     assert project.git("status", "--porcelain") == ""
     assert session.path.stat().st_mode & 0o777 == 0o700
     plan = yaml.safe_load(session.read("04_planning/execution_plan.yaml"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.system.processes.processes import is_alive
+from agentmux.core.names.layout import slug_of
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import SEATS, Pair
@@ -122,7 +123,7 @@ def test_a_live_session(project: Project, wait_until: WaitUntil) -> None:
         said = project.fails(3, *words)
         name = pair.session.state["session_name"]
         agreed = f"tmux session {name} is still active. Detach or kill it before resuming."
-        assert f"error: {agreed}\nhint: agentmux attach {pair.session.name}\n" in said
+        assert f"error: {agreed}\nhint: agentmux attach {pair.session.short}\n" in said
     found = project.json("resume", "--dry-run", code=3)["sessions"][0]
     assert found["blocked"]["reason"] == "session_live"
     assert durable() == before
@@ -213,8 +214,8 @@ def test_all_of_them_for_a_machine(stopped: Session) -> None:
     (problem,) = answer["problems"]
     assert (problem["session"], problem["code"]) == (broken.name, 5)
     shown = project.run("resume", "--all", "--dry-run", "--phase", "reviewing").stdout
-    assert f"{broken.name}: cannot be read\n" in shown
-    assert f"{stopped.name}: cannot be resumed like this\n" in shown
+    assert f"{slug_of(broken.name)}: cannot be read\n" in shown
+    assert f"{stopped.short}: cannot be resumed like this\n" in shown
     # An option that fits only one session is a problem of the others, which does not stop the run.
     for words in (("--phase", "reviewing"), ("--fresh-role", "coder-2")):
         answer = project.json("resume", "--all", "--dry-run", *words, code=5)

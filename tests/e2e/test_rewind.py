@@ -19,7 +19,7 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
     place = Path(session.state["worktree"])
     branch = project.git("rev-parse", "agentmux/x")
     said = project.fails(3, "rewind", session.name, "--to", "planning", "--yes")
-    assert f"session {session.name} is live" in said
+    assert f"session {session.short} is live" in said
     assert f"hint: stop it first: agentmux stop {session.name}" in said
     project.ok("stop", session.name)
     made = project.git("-C", str(place), "status", "--porcelain", "--untracked-files=all")

@@ -235,7 +235,7 @@ def test_nobody_is_there_where_the_program_is_not_on_path(
         said = project.fails(6, *words)
         assert " no program `robot` for architect on the PATH of this command: /" in said
         assert f"{project.env['PATH']}\n" in said
-        assert f"{folder}:{project.env['PATH']}' agentmux resume {session.name}\n" in said
+        assert f"{folder}:{project.env['PATH']}' agentmux resume {session.short}\n" in said
     after = {path: path.read_bytes() for path in session.path.rglob("*") if path.is_file()}
     assert after == before
     assert "no server running" in project.program("tmux", "list-sessions").stderr

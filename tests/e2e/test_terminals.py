@@ -200,7 +200,7 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         # The user's client is back in its own session, and still attached.
         assert project.tmux("list-clients", "-F", "#{client_session}") == "mine\n"
         assert client.process.poll() is None
-        told = f"session {session.name} is done: commit {project.git('rev-parse', 'HEAD')[:12]}"
+        told = f"session {session.short} is done: commit {project.git('rev-parse', 'HEAD')[:12]}"
         wait_until(lambda: told in shell().replace("\n", ""), 10, shell)
         wait_until(lambda: told in client.said, 10, lambda: client.said)  # tmux's own message
 
@@ -249,7 +249,7 @@ def test_inside_the_session_itself_a_command_goes_to_the_monitor_and_waits_for_n
             )
 
         os.kill(session.runtime["pid"], signal.SIGKILL)
-        for words in (f"resume --reattach {session.name}", "attach"):
+        for words in (f"resume --reattach {session.short}", "attach"):
             project.tmux("select-window", "-t", f"{ours}=mine")
             project.tmux("send-keys", "-t", f"{ours}=mine", f"{AGENTMUX} {words}; echo =$?=")
             project.tmux("send-keys", "-t", f"{ours}=mine", "Enter")
@@ -514,7 +514,7 @@ def test_two_keys_approve_and_it_stays_until_another(
         (seen,) = project.json("status", session.name)["sessions"]
         assert (seen["phase"], seen["live"]) == ("done", True)
         said = project.ok("stop", session.name)  # as any key does
-        assert said == f"stopped {session.name}, which is done\n"
+        assert said == f"stopped {session.short}, which is done\n"
         wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
     session.gone()
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
@@ -534,7 +534,7 @@ def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until:
         client.press("q")
         told = client.ended(0).rpartition("[exited]")[2]
     made = project.git("rev-parse", "HEAD")[:12]
-    assert told.split() == f"session {session.name} is done: commit {made}".split()
+    assert told.split() == f"session {session.short} is done: commit {made}".split()
     assert "watch it" not in client.said
 
 
@@ -548,7 +548,7 @@ def test_who_loses_the_tmux_server_is_told_how_to_go_on(
         wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)
         os.kill(server, signal.SIGKILL)
         told = client.ended(1).rpartition("\x1b[?1049l")[2]  # the shell's own screen is back
-    assert f"to go on: agentmux resume {session.name}" in told
+    assert f"to go on: agentmux resume {session.short}" in told
     assert "watch it" not in told
 
 
@@ -575,7 +575,7 @@ def test_who_kills_the_session_is_told_of_its_end(
     def is_told_or_waits() -> bool:
         with suppress(ProcessLookupError):  # the kernel continues a process whose terminal goes
             os.kill(orchestrator, signal.SIGSTOP)
-        return f"session {session.name} is" in said() or waits_for_a_process(attach)
+        return f"session {session.short} is" in said() or waits_for_a_process(attach)
 
     with Client(project, *words) as client:
         wait_until(lambda: project.tmux("list-clients"), 20, said)
@@ -592,8 +592,8 @@ def test_who_kills_the_session_is_told_of_its_end(
         finally:
             with suppress(ProcessLookupError):
                 os.kill(orchestrator, signal.SIGCONT)
-        wait_until(lambda: f"session {session.name} is interrupted" in said(), 20, said)
-        wait_until(lambda: f"next: agentmux resume {session.name}" in said(), 20, said)
+        wait_until(lambda: f"session {session.short} is interrupted" in said(), 20, said)
+        wait_until(lambda: f"next: agentmux resume {session.short}" in said(), 20, said)
 
 
 def waits_for_a_process(pid: int) -> bool:
@@ -667,6 +667,29 @@ def test_in_a_terminal_start_asks_before_a_second_feature(
         wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
     assert project.sessions() == [first.path]
     assert "Traceback" not in client.said
+
+
+def test_in_a_terminal_start_says_one_line_and_the_monitor_says_the_rest(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    start = ("start", "--agent", "demo", "add a greeting")
+    with Client(project, sys.executable, "-m", "agentmux", *start) as client:
+        wait_until(lambda: project.tmux("list-clients"), 20, lambda: client.said)
+        line, rest = client.said.split("\r\n", 1)
+        assert line == f"add-a-greeting: demo in {project.path}; back to this shell: C-b d"
+        assert rest.startswith("\x1b")  # tmux has the terminal
+        session = Session(project, *project.sessions())
+        for told in (
+            "nothing will be verified",
+            "agentmux init --checks",
+            "pipelines show feature",
+        ):
+            wait_until(
+                lambda told=told: told in " ".join(monitor(session).split()),
+                20,
+                lambda: monitor(session),
+            )
 
 
 def test_without_a_terminal_nothing_is_asked(project: Project) -> None:

@@ -28,7 +28,7 @@ def test_a_session_is_tried_while_it_is_live_and_after(project: Project) -> None
     assert (project.path / "new.txt").read_text() == "of the session\n"
     assert project.git("status", "--porcelain") == ""
     for words in (("try", session.name), ("start", "--agent", "demo", "--detach", "y")):
-        assert f"shows the files of session {session.name}" in project.fails(3, *words)
+        assert f"shows the files of session {session.short}" in project.fails(3, *words)
 
     (project.path / "new.txt").write_text("changed by the user\n")
     assert "your checkout has changes: new.txt" in project.fails(3, "try", "--off")

@@ -120,13 +120,13 @@ def test_three_features_side_by_side(project: Project) -> None:
     project.ok("resume", two.name, "--detach", cwd=place_of(three))
     two.until_seat("architect")
     said = project.fails(3, "start", "--agent", "demo", "--no-worktree", "more")
-    assert f"session {one.name} is live in this checkout" in said
+    assert f"session {one.short} is live in this checkout" in said
     assert "agentmux start --worktree" in said
     assert all("--add-dir" not in each["argv"] for each in launches_of(one)), "it is inside"
     # A stopped session in the checkout is in the way of the next one, as a live one is.
     project.ok("stop", one.name)
     planned = project.run("start", "--agent", "demo", "--dry-run", "more")
-    assert f"because session {one.name} began in the checkout and is not done" in planned.stderr
+    assert f"because session {one.short} began in the checkout and is not done" in planned.stderr
     project.ok("resume", one.name, "--detach")
     # A worktree that nobody used goes with its session.
     project.ok("stop", three.name)
@@ -462,7 +462,7 @@ def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Proje
 @pytest.mark.long
 @pytest.mark.follows(
     "git branch NAME refs/heads/… && git update-ref refs/heads/… …",
-    "give up what was not committed: agentmux resume --without-checkpoint …",
+    "lose what was not committed: agentmux resume --without-checkpoint …",
 )
 def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     project: Project,
@@ -487,8 +487,8 @@ def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     assert project.git("rev-parse", "kept") == tip
     project.git("update-ref", "refs/heads/agentmux/x", "kept")
     project.git("tag", "-d", "agentmux/x")
-    (given_up,) = [line for line in said.splitlines() if "give up" in line]
-    assert given_up.endswith(f"agentmux resume --without-checkpoint {session.name}")
+    (given_up,) = [line for line in said.splitlines() if "lose what" in line]
+    assert given_up.endswith(f"agentmux resume --without-checkpoint {session.short}")
     project.scenario(WAITS)
     project.ok("resume", "--without-checkpoint", session.name, "--detach", "--yes")
     session.until_seat("architect")

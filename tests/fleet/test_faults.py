@@ -175,7 +175,7 @@ def test_a_decision_that_is_none_is_refused_and_does_not_fail_its_feature(
 @pytest.mark.long
 @pytest.mark.follows(
     "its session is no longer on this host, nor what it had done"
-    " (agentmux fleet retry begins it anew)"
+    " (agentmux fleet retry begins it again)"
 )
 def test_a_session_that_was_deleted_is_begun_anew_only_when_a_person_says_so(
     host: FleetHost,

@@ -125,7 +125,7 @@ def test_a_worktree_that_was_deleted_is_made_again(running: Session, work: Work)
     project, place = running.project, Path(running.state["worktree"])
     works = work.plant(place, "a coder")
     project.ok("stop", running.name)
-    goes_on(running, f"agentmux resume {running.name}")
+    goes_on(running, f"agentmux resume {running.short}")
     shutil.rmtree(place)
     refusal = project.fails(3, "approve", running.name, "--yes")
     assert "decision" in refusal or "worktree" in refusal
@@ -139,6 +139,7 @@ def test_a_worktree_that_was_deleted_is_made_again(running: Session, work: Work)
 @pytest.mark.follows(
     "it stays as it was; to take the change: agentmux resume … --repin",
     "agentmux trust",
+    "to trust it later: agentmux trust",
     "this project is not trusted: you will be asked about … (agentmux trust)",
 )
 def test_a_changed_setting_is_taken(running: Session, works: Work) -> None:

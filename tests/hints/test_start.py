@@ -61,7 +61,10 @@ def test_a_name_that_tmux_has_already(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
-@pytest.mark.follows("or choose another: agentmux start --agent NAME …")
+@pytest.mark.follows(
+    "or choose another: agentmux start --agent NAME …",
+    "or say which agent plays the roles: agentmux start --agent NAME …",
+)
 def test_another_agent_is_chosen(project: Project, work: Work, system_path: str) -> None:
     missing = {"PATH": system_path}
     refusal = project.fails(6, "start", "--agent", "aider", *OFF, "x", env=missing)

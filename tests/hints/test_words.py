@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agentmux.core.names.words import git_commands
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, follow, shown, went_well
+from tests.house.messages import commands_of
 
 pytestmark = pytest.mark.long
 
@@ -120,7 +122,10 @@ def test_a_person_types_what_an_agent_may_not(done: Session, work: Work) -> None
     assert work.lost() == []
 
 
-@pytest.mark.follows("agentmux answer … --role …")
+@pytest.mark.follows(
+    "agentmux answer … --role …",
+    'agentmux answer …, or agentmux tell … "…"; look: agentmux attach …',
+)
 def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {"architect": {"dialog": "permission"}}})
     project.config("defaults: {agent: demo}\nsnapshots: {interval: 0.2s}\n")
@@ -133,8 +138,14 @@ def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUn
         return "agentmux answer" in text
 
     wait_until(asked)
-    hint = shown("agentmux answer … --role …", text).split(" --\n")[0].removesuffix(" --")
-    went_well(project, hint, KEYS="Enter")
+    step = shown('agentmux answer …, or agentmux tell … "…"', project.ok("status", session.name))
+    hint, tell = (each.text for each in commands_of(step))
+    assert hint in text
+    for command in (hint, tell):  # without a terminal, and while it asks
+        assert project.program("sh", "-c", command).returncode in {2, 3}
+    script = re.search(r"in a script: (KEYS --screen \w+)", text)
+    assert script is not None
+    went_well(project, f"{hint} {script[1]}", KEYS="Enter")
     assert work.lost() == []
 
 
@@ -147,7 +158,7 @@ def test_a_session_that_lost_its_server_goes_on(
     work.plant(Path(session.state["worktree"]), "a coder")
     project.tmux("kill-server")
     wait_until(lambda: not project.processes(), 15, project._left)
-    went_well(project, f"to go on: agentmux resume {session.name} --detach")
+    went_well(project, f"to go on: agentmux resume {session.short} --detach")
     session.until_seat("architect")
     assert work.lost() == []
 
@@ -191,6 +202,33 @@ def test_a_session_is_stopped_and_resumed(project: Project, work: Work) -> None:
     project.scenario(WAITS)
     session = project.start("add a greeting", "--worktree").until_seat("architect")
     work.plant(Path(session.state["worktree"]), "a coder")
-    went_well(project, f"agentmux stop {session.name}, then agentmux resume {session.name}")
+    went_well(project, f"agentmux stop {session.name}, then agentmux resume {session.short}")
     session.until_seat("architect")
+    assert work.lost() == []
+
+
+@pytest.mark.follows(
+    "nothing will be verified; to find the tests and try them: agentmux init --checks"
+)
+def test_the_tests_are_found_and_tried(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    started = project.run("start", "add a greeting", "--worktree")
+    work.plant(project.path, "a user")
+    hint = shown("agentmux init --checks", started.stderr)
+    assert project.program("sh", "-c", hint).returncode == 2  # nobody can be asked
+    assert "verify: make-test" in project.run(*hint.split()[1:], "--defaults").stderr
+    assert work.lost() == []
+
+
+@pytest.mark.follows("a session that began before takes it with: agentmux resume --repin")
+def test_a_session_takes_what_was_found(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    work.plant(Path(session.state["worktree"]), "a coder")
+    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    told = project.run("init", "--checks", "--defaults").stderr
+    project.ok("stop", session.name)
+    went_well(project, f"{shown('agentmux resume --repin', told)} --detach")
+    assert [each["name"] for each in session.state["verify"]] == ["make-test"]
     assert work.lost() == []

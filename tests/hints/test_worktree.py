@@ -152,7 +152,7 @@ def test_a_trial_ends_though_the_branch_is_elsewhere(
 
 @pytest.mark.follows(
     "then: agentmux approve --push",
-    "mend that, then: agentmux approve … --push (or --keep)",
+    "fix that, then: agentmux approve … --push (or --keep)",
 )
 def test_a_result_is_pushed(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
@@ -165,7 +165,7 @@ def test_a_result_is_pushed(decided: Session, works: Work) -> None:
     went_well(project, shown("then: agentmux approve --push", refusal), code=1)
     refusal = project.fails(1, "approve", name, "--yes", "--push")
     project.git("init", "-q", "--bare", str(made))
-    went_well(project, shown("mend that, then: agentmux approve … --push (or --keep)", refusal))
+    went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
     decided.wait("done")
     assert works.lost() == []
 

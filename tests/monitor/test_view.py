@@ -254,8 +254,8 @@ def test_who_is_parked_does_not_wait_for_the_user() -> None:
     parked["coder-2"] = replace(parked["coder-2"], launch=known.launch)
     shown = picture(seats={"coder-2": known}, statuses={"coder-2": waits}, parked=parked)
     text = " ".join(text_of(shown).split())
-    assert "coder-2 parked until 12:10" in text
-    assert "Waiting coder-3 parked until Jan 2, 12:10" in text
+    assert "coder-2 waits for its limit until 12:10" in text
+    assert "Waiting coder-3 waits for its limit until Jan 2, 12:10" in text
     assert "Your turn" not in text
 
 
@@ -924,3 +924,11 @@ def test_a_worktree_without_a_branch_is_shown_alone() -> None:
     shown = text_of(picture(worktree="/w/calc-worktrees/review-x"))
     assert shown.split("\n")[-3] == "/w/calc-worktrees/review-x"
     assert "None" not in shown
+
+
+def test_the_last_line_of_an_ended_agent_is_quoted() -> None:
+    last = {"coder-2": "Error: no API key"}
+    shown = text_of(replace(FAILED, last_lines=last))
+    assert "! failed: coder-2 was lost twice (exit 3)\n  its last line: Error: no API key" in shown
+    ended = replace(AT_WORK, statuses={"coder-2": seen("finished")}, last_lines=last)
+    assert "  its last line: Error: no API key\n  press r to start it again" in text_of(ended)

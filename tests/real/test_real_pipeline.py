@@ -602,7 +602,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run.until(lambda: run.mark is ScreenState.TRUST, "it does not stand")
     told = real.agentmux("status").stdout
     assert "waiting for you" in told
-    assert f"next: agentmux attach {run.path.name}" in told
+    assert "next: agentmux answer " in told
     run.until(lambda: "asks you something" in run.monitor, "the monitor does not tell", 15)
     # Well beyond the time after which a quiet agent is reminded.
     quiet = time.monotonic() + 14
@@ -659,8 +659,8 @@ def test_a_usage_limit_is_waited_out(name: str, real: Real, wait_until: WaitUnti
     until = datetime.fromisoformat(parked["until"]).timestamp()
     assert until == resets, f"{parked}\n{run.screen}"
     run.until(lambda: run.status().get("parked_until") == parked["until"], "status says nothing")
-    assert "parked until" in real.agentmux("status").stdout
-    run.until(lambda: "parked until" in run.monitor, "the monitor says nothing", 15)
+    assert "waits for its limit until" in real.agentmux("status").stdout
+    run.until(lambda: "waits for its limit until" in run.monitor, "the monitor says nothing", 15)
 
     model.refusal = None
     before = len(model.turns)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, short_names
+from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session.session_view import SessionView
@@ -18,6 +18,7 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
 from agentmux.core.names import layout
+from agentmux.core.names.layout import short_names
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED

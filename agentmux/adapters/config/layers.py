@@ -209,9 +209,9 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
         for item, each in zip(items, strategies, strict=True):
             kind = each["kind"]
             if kind != StrategyKind.NONE and not each.get("resume"):
-                schema.fail(item.at, f"strategy `{kind}` in `{path}` has no `resume` words")
+                schema.fail(item.at, f"`{kind}` in `{path}` has no `resume` words")
             if kind == StrategyKind.LEARN and not each.get("learn"):
-                schema.fail(item.at, f"strategy `learn` in `{path}` does not say where: `learn`")
+                schema.fail(item.at, f"`learn` in `{path}` does not say where: `learn`")
         return strategies
 
     return reader

@@ -312,7 +312,7 @@ def _describe_command(spec: ForgeSpec, command: ForgeCommand) -> str:
 def _strange(spec: ForgeSpec, command: ForgeCommand, error: answers.AnswerError) -> ForgeError:
     return ForgeError(
         f"`{_describe_command(spec, command)}` answered something unexpected: {error}",
-        hints=(f"update {spec.program}, or mend {spec.name} in forges.yaml",),
+        hints=(f"update {spec.program}, or fix {spec.name} in forges.yaml",),
     )
 
 

@@ -74,7 +74,7 @@ async def press(
         return _report_error(error, pressed, gone=False)
     except TerminalError as error:
         return _report_error(error, pressed, gone=True)
-    effect = "its screen changed then" if changed else "its screen has hardly changed since"
+    effect = "after that its screen changed" if changed else "its screen has hardly changed since"
     return _report(DeliveryResult.SENT, effect)
 
 

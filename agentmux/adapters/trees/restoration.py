@@ -206,4 +206,4 @@ def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> Checkpoint
 
 def _without(spec: WorktreeSpec) -> str:
     name = shlex.quote(spec.home.name)
-    return f"give up what was not committed: agentmux resume --without-checkpoint {name}"
+    return f"lose what was not committed: agentmux resume --without-checkpoint {name}"

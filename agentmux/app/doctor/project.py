@@ -97,7 +97,7 @@ def claim_findings(world: World) -> Iterator[DoctorFinding]:
         AgentmuxError: They cannot: the folder of claims cannot be written.
     """
     world.agents.claims.require_writable()
-    yield fine("claims", "conversations can be claimed")
+    yield fine("claims", "agents can lock their conversations")
 
 
 def session_findings(site: Site) -> Iterator[DoctorFinding]:

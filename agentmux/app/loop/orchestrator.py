@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from agentmux.app.commands.end.stop import STOPPED_BY_USER
-from agentmux.app.delivery.steps.outcome import LOST
+from agentmux.app.delivery.steps.outcome import LOST, delivered_lines
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.detach_hint import DetachHint
@@ -34,6 +34,7 @@ from agentmux.app.loop.monitor.tmux_options import (
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.work.tree_saver import TreeSaver
+from agentmux.app.session.first_messages import SAYS
 from agentmux.app.session.search.lookup import short_name
 from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import has_lost_worktree, lost_worktree
@@ -60,7 +61,7 @@ from agentmux.ports.tmux.terminal import (
 )
 from agentmux.threads import in_daemon_thread
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger(SAYS)
 
 STOP_LINE: Final = b"s"
 # After more rounds than this, two decisions must be undoing each other.
@@ -71,8 +72,6 @@ _DRAWING: Final = "the monitor"
 # Seconds until the next try if a parked agent that is due could not be woken.
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
-SAYS: Final = __name__
-"""The name of the logger whose messages of level INFO are the messages shown at the monitor."""
 _SERVER_GONE: Final = "the tmux server is gone"
 
 
@@ -302,6 +301,9 @@ class Orchestrator:
             await self._performer.end_all()
             self._session.files.sweep(all_ended=True)
             self._world.traces.forget(self._session.state.session_id, self._session.files.path)
+            with self.reporting("what was delivered"):
+                for line in delivered_lines(self._world, self._session.state):
+                    self.say(line)
             self.say("done; press any key to close")
         if not self._is_watched():
             self.end("done", kill_session=True)
@@ -333,7 +335,7 @@ class Orchestrator:
         """Show that ``what`` failed by ``error`` and is not tried again before the next resume."""
         way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
         text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
-        logger.error("%s was given up: %s", what, in_words(error))
+        logger.error("%s is not tried again: %s", what, in_words(error))
         self.say(f"problem: {text}")
         self._given_up[what] = text
         self._show_problem()

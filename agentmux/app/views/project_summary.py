@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.result import SessionProblem
-from agentmux.app.session.search.lookup import list_sessions, short_names
+from agentmux.app.session.search.lookup import list_sessions
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import StatusGroup
@@ -24,14 +24,14 @@ class ProjectSummary:
     Attributes:
         sessions: The unfinished sessions by group, newest first; groups without sessions are
             missing.
-        names: For each session of the project, the shortest name that commands accept for it.
+        names: The names of all sessions of the project.
         done: How many sessions are done.
         problems: What could not be read, and which tmux servers or locks could not be asked.
         exit_code: The exit code for the worst problem; OK if there are none.
     """
 
     sessions: Mapping[StatusGroup, tuple[SessionView, ...]]
-    names: Mapping[str, str]
+    names: tuple[str, ...]
     done: int
     problems: tuple[SessionProblem, ...]
     exit_code: ExitCode
@@ -47,7 +47,7 @@ def summarize_project(site: Site) -> ProjectSummary:
     }
     return ProjectSummary(
         sessions={group: held for group, held in groups.items() if held},
-        names=short_names([entry.name for entry in entries]),
+        names=tuple(entry.name for entry in entries),
         done=len(entries) - len(open_),
         problems=result.problems,
         exit_code=result.exit_code,

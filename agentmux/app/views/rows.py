@@ -19,7 +19,6 @@ class SessionRow:
 
     Attributes:
         session: The session's name.
-        short: The shortest name that commands accept; the whole name if that is not known.
         group: What the session needs: the heading under which lists show it.
         phase: The phase, with cycle and iteration unless they are the first; ``-`` if unknown.
         status: The session's status.
@@ -33,7 +32,6 @@ class SessionRow:
     """
 
     session: str
-    short: str
     group: StatusGroup
     phase: str
     status: SessionStatus
@@ -50,16 +48,10 @@ class SessionRow:
         return f"\u2717 {self.doubt}" if self.doubt else status_mark(self.status)
 
 
-def session_row(view: SessionView, short: str = "") -> SessionRow:
-    """Return the row for a session.
-
-    Args:
-        view: The session.
-        short: The shortest name that commands accept; empty if that is not known.
-    """
+def session_row(view: SessionView) -> SessionRow:
+    """Return the row for a session."""
     return SessionRow(
         session=view.session,
-        short=short or view.session,
         group=view.group,
         phase=where(view),
         status=view.status,

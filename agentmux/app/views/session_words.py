@@ -198,9 +198,18 @@ def _restart(view: SessionView, seat: str) -> str:
 
 
 def _look(view: SessionView) -> str:
+    name = view.session
     if view.status == SessionStatus.PARKED:
-        return f"wait; or, to go on at once, agentmux unpark {view.session}"
-    return f"agentmux attach {view.session}"
+        return f"wait; or, to go on at once, agentmux unpark {name}"
+    asks = next((each.seat for each in view.seats if each.status in _ASKS), "")
+    if not asks:
+        return f"agentmux attach {name}"
+    role = f"{name} --role {asks}"
+    return f'agentmux answer {role}, or agentmux tell {role} "…"; look: agentmux attach {name}'
+
+
+_ASKS: Final = frozenset({SessionStatus.WAITING, SessionStatus.STALLED})
+"""The statuses of agents to whom a person can say something."""
 
 
 def _again(view: SessionView) -> str:

@@ -18,6 +18,7 @@ import typer
 from agentmux.adapters.system.processes.processes import agent_above
 from agentmux.app.person import Person
 from agentmux.cli import render
+from agentmux.core.names.layout import PROJECT_FOLDER
 from agentmux.errors import AgentmuxError, BlockedError, DeclinedError
 
 if TYPE_CHECKING:
@@ -134,7 +135,12 @@ def trusted_world(
     for line in part_lines(world, parts):
         render.note(f"  {line}")
     require_person(invocation, "trust")
-    person_at(invocation, yes=False).agree(f"Trust this in {world.project}?")
+    if not agrees(f"Trust this in {world.project}?"):
+        render.note("to trust it later: agentmux trust")
+        render.note(f"to go on without it, change it in {world.project / PROJECT_FOLDER}")
+        if any(part.path[0] in {"defaults", "roles", "agents"} for part in parts):
+            render.note("or say which agent plays the roles: agentmux start --agent NAME …")
+        leave()
     return keep(world, parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from agentmux.app.session.search.lookup import (
     SessionEntry,
     entry_at,
     home_of,
+    is_whole,
     list_resumable_sessions,
     list_sessions,
     live,
@@ -21,7 +23,11 @@ from agentmux.app.session.search.lookup import (
 )
 from agentmux.app.session.search.lost_sessions import require_none_lost
 from agentmux.app.session.search.moved import how_to_go_on, where_it_went
+from agentmux.cli import render
+from agentmux.cli.ask.person import agrees, leave
+from agentmux.core.names.words.located_commands import FINAL
 from agentmux.errors import NotFoundError
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,12 +50,38 @@ def resolve_session(
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: No session matches, or several do.
+        NotFoundError: No session matches, or several do; or the command cannot be taken back, and
+            nobody can be asked whether the beginning of a name is enough.
+        DeclinedError: The person was asked that, and said no.
     """
     site = invocation.site(_project_in(name))
     entry = resolve(site, name, command=command)
     home = home_of(site, entry)
+    if home != invocation.known_project():
+        render.word_messages(
+            partial(machine.locate, project=home), partial(invocation.call_sessions, project=home)
+        )
+    if command.partition(" ")[0] in FINAL and not is_whole(site, entry, name):
+        _require_meant(invocation, entry, name, command)
     return site if home == site.project else invocation.site(home), entry
+
+
+def _require_meant(invocation: Invocation, entry: SessionEntry, name: str, command: str) -> None:
+    """Ask whether the session is meant of which the user typed only the beginning of the name.
+
+    Raises:
+        NotFoundError: Nobody can be asked.
+        DeclinedError: The person said no.
+    """
+    whole = command.replace("SESSION", entry.name, 1)
+    if not invocation.interactive:
+        raise NotFoundError(
+            f"no session is called `{name}`, which is only the beginning of a name",
+            hints=(f"did you mean: agentmux {whole}",),
+        )
+    title = f" ({entry.title})" if entry.title else ""
+    if not agrees(f"`{name}` is the beginning of session {entry.name}{title}. Is it meant?"):
+        leave()
 
 
 def _project_in(name: str) -> Path | None:

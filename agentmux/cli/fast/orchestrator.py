@@ -39,8 +39,8 @@ from agentmux.app.commands.resume.orchestrator_request import (
     failure,
 )
 from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
-from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
+from agentmux.app.session.first_messages import SAYS
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import environment_change
@@ -110,9 +110,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     config = Path(argv[3]) if len(argv) > 3 else None
     if _given_up(session, request):
         _end_own_session(environ)
-        render.failure(
-            "the command that started this orchestrator has given up", ("agentmux list",)
-        )
+        render.failure("the command that started this orchestrator has ended", ("agentmux list",))
         return ExitCode.NOT_FOUND
     os.umask(0o077)
     waiting = [Path(request.ready)] if request.ready else []
@@ -220,7 +218,7 @@ async def _drive(
         end_lost_work=end_lost_work,
         require_lease=partial(require_lease, session / lease.NAME, world.now),
         require_installed=_require_installed,
-        past=() if request.mode == "start" else _said_before(session / layout.LOG),
+        past=_said_before(session / layout.LOG),
     )
     try:
         return await drive(

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 _TITLES: Final = {
     StatusGroup.NEEDS_YOU: "Needs you",
     StatusGroup.RUNNING: "Running",
-    StatusGroup.PARKED: "Parked until a usage limit ends",
+    StatusGroup.PARKED: "Waiting for a usage limit",
     StatusGroup.INTERRUPTED: "Interrupted",
     StatusGroup.DONE: "Done",
 }
 _COUNTED: Final = {
     StatusGroup.NEEDS_YOU: "{count} need{s} you",
     StatusGroup.RUNNING: "{count} running",
-    StatusGroup.PARKED: "{count} parked",
+    StatusGroup.PARKED: "{count} waiting for a limit",
     StatusGroup.INTERRUPTED: "{count} interrupted",
     StatusGroup.DONE: "{count} done",
 }
@@ -98,13 +98,9 @@ def next_command(view: SessionView) -> str:
 
 def _rows(found: ProjectSummary, *, cols: int | None, colours: bool) -> list[str]:
     """Return the row of each session that is shown, as ``agentmux list`` has it."""
-    shown = [
-        session_row(view, found.names.get(view.session, ""))
-        for held in found.sessions.values()
-        for view in held[:_SHOWN]
-    ]
+    shown = [session_row(view) for held in found.sessions.values() for view in held[:_SHOWN]]
     width = None if cols is None else max(cols - len(_INDENT), 1)
-    return session_text.session_list(shown, cols=width, colours=colours)[1:]
+    return session_text.session_list(shown, found.names, cols=width, colours=colours)[1:]
 
 
 def _counts(found: ProjectSummary) -> str:
@@ -138,7 +134,7 @@ def _nothing_open(found: ProjectSummary, project: Path) -> Iterator[str]:
 
 def _answer(found: ProjectSummary, project: Path) -> dict[str, object]:
     sessions = [
-        {**view.as_json(), "group": group.replace(" ", "_"), "next": next_command(view)}
+        {**view.as_json(), "group": group.name.lower(), "next": next_command(view)}
         for group, held in found.sessions.items()
         for view in held
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.end.interrupted_removals import finish_removals
@@ -12,7 +11,6 @@ from agentmux.app.session.search.lookup import (
     list_sessions,
     newest_sessions,
     sessions_dir,
-    short_names,
 )
 from agentmux.app.session.search.lost_sessions import lost_lines
 from agentmux.app.views.rows import session_row
@@ -42,10 +40,12 @@ def run(invocation: Invocation, *, everything: bool, json: bool) -> int:
     if json:
         render.sessions_json(result)
         return result.exit_code
-    cols = render.columns()
-    names = names_for(site, cols)
-    rows = [session_row(view, names.get(view.session, "")) for view in result.data]
-    lines = session_text.session_list(rows, cols=cols, colours=invocation.colours)
+    lines = session_text.session_list(
+        [session_row(view) for view in result.data],
+        site.folders.names(sessions_dir(site.project)),
+        cols=render.columns(),
+        colours=invocation.colours,
+    )
     for line in lines if listed else ():
         render.out(line)
     if not listed:
@@ -58,19 +58,6 @@ def run(invocation: Invocation, *, everything: bool, json: bool) -> int:
         render.note(text)
     render.show_problems(result.problems)
     return result.exit_code
-
-
-def names_for(site: Site, cols: int | None) -> Mapping[str, str]:
-    """Return the shortest unique name of each session, by its whole name.
-
-    Args:
-        site: The project.
-        cols: Width of the terminal. None, without a terminal, returns no names, because nothing
-            needs to be shortened.
-    """
-    if cols is None:
-        return {}
-    return short_names(site.folders.names(sessions_dir(site.project)))
 
 
 def _select_sessions(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:

@@ -18,13 +18,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system import terminal
-from agentmux.app.session.search.lookup import (
-    Liveness,
-    SessionEntry,
-    live,
-    sessions_dir,
-    short_names,
-)
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, sessions_dir
 from agentmux.app.session.search.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
@@ -39,6 +33,7 @@ from agentmux.cli.picker.view import (
     shows_plan,
 )
 from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.names.layout import short_names
 from agentmux.core.names.status_labels import age, status_label
 from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
 from agentmux.core.terminal.keys.picker import Choice, Picker, begin, offer, press, refuse, tell

@@ -89,7 +89,7 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
         ValueError: The strategy cannot resume, or it needs a value that is None.
     """
     if not strategy.resume:
-        raise ValueError(f"{spec.name}: strategy {strategy.kind} has no resume words")
+        raise ValueError(f"{spec.name}: `{strategy.kind}` has no words to resume by")
     places = _places(session_ref, checkpoint_dir, checkpoint)
     words = tuple(_fill(word, places) for word in strategy.resume)
     standing = _standing(spec, model, args)

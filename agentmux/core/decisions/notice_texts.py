@@ -16,7 +16,7 @@ _WHAT: Final[Mapping[Occasion, tuple[str, str]]] = {
     Occasion.QUESTION: ("waits for you", "wait for you"),
     Occasion.STALLED: ("has stalled", "have stalled"),
     Occasion.FAILED: ("has failed", "have failed"),
-    Occasion.PARKED: ("is parked until a usage limit ends", "are parked until usage limits end"),
+    Occasion.PARKED: ("waits until a usage limit ends", "wait until usage limits end"),
     Occasion.DONE: ("is done", "are done"),
 }
 """The text for each occasion: for a single seat or session, and for several seats."""

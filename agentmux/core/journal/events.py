@@ -465,7 +465,7 @@ class AgentParked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWoken(Fact):
-    """The usage limit of a parked agent should be over; recorded before the agent is told.
+    """The usage limit of an agent that waits should be over; recorded before the agent is told.
 
     Attributes:
         how: ``told`` (the agent is told to continue, at most once), ``busy`` (it is working, before
@@ -479,7 +479,7 @@ class AgentWoken(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsLifted(Fact):
-    """The user asked every parked agent to continue now."""
+    """The user asked every agent that waits to continue now."""
 
     kind: ClassVar[str] = "limits_lifted"
 
@@ -529,7 +529,7 @@ class InputStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputEnded(Fact):
-    """A message or keys of the user were sent, or were given up.
+    """A message or keys of the user were sent, or could not be sent.
 
     Attributes:
         input: As in `InputStarted`.

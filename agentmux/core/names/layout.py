@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections.abc import Container
+from collections.abc import Collection, Container
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -119,6 +120,53 @@ def slug_of(name: str) -> str:
     """Return the slug in the name of a session's directory; the whole name if it has no stamp."""
     match = _SESSION_NAME.fullmatch(name)
     return match["slug"] if match else name
+
+
+def short_names(names: Collection[str]) -> dict[str, str]:
+    """Return the shortest whole name of each session: its slug, unless another one has the same.
+
+    Args:
+        names: The names of all sessions of a project, also of those that are done.
+    """
+    slugs = sorted(map(slug_of, names))
+    twice = {one for one, other in pairwise(slugs) if one == other}
+    return {each: each if (slug := slug_of(each)) in twice else slug for each in names}
+
+
+def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
+    """Return a short name of at most ``cells`` characters for each session, as far as possible.
+
+    A short name that is longer is replaced with its first words, or else with the first words of
+    the whole name. No other session has a name that begins so.
+
+    Args:
+        names: The names of all sessions of a project.
+        cells: The number of characters.
+    """
+    spelt = sorted({*names, *map(slug_of, names)})
+    shared = dict.fromkeys(spelt, 0)
+    for one, other in pairwise(spelt):
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+        same = sum(1 for _ in alike)
+        shared[one], shared[other] = max(shared[one], same), same
+    return {
+        name: next(
+            (
+                shown
+                for each in (short, name)
+                if len(shown := _first_words(each, cells)) > shared[each] or shown == short
+            ),
+            short,
+        )
+        for name, short in short_names(names).items()
+    }
+
+
+def _first_words(name: str, cells: int) -> str:
+    """Return the first words of a name, in at most ``cells`` characters; always at least one."""
+    if len(name) <= cells:
+        return name
+    return name[: cells + 1].rpartition("-")[0] or name.partition("-")[0]
 
 
 def stamp_of(name: str) -> datetime | None:

@@ -52,7 +52,7 @@ class StatusGroup(StrEnum):
     NEEDS_YOU = "needs you"
     RUNNING = "running"
     INTERRUPTED = "interrupted"
-    PARKED = "parked"
+    PARKED = "waiting for a limit"
     DONE = "done"
 
 
@@ -116,7 +116,9 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     ),
     statuses.FAILED: StatusRow("failed", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.FAILED),
     statuses.LIMIT: StatusRow("usage limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
-    statuses.PARKED: StatusRow("parked", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
+    statuses.PARKED: StatusRow(
+        "waits for a limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED
+    ),
     statuses.STOPPED: StatusRow("stopped", StatusGroup.INTERRUPTED, Colour.DIM),
     statuses.INTERRUPTED: StatusRow("interrupted", StatusGroup.INTERRUPTED, Colour.YELLOW),
     statuses.DONE: StatusRow("done", StatusGroup.DONE, Colour.GREEN, Occasion.DONE),
@@ -187,7 +189,7 @@ def mend_setup(session: str, *, stop: bool = True) -> str:
         stop: Whether the session is live, and has to be stopped first.
     """
     first = f"agentmux stop {session}, then " if stop else ""
-    return f"mend git.setup in the configuration: {first}agentmux resume {session} --repin"
+    return f"fix git.setup in the configuration: {first}agentmux resume {session} --repin"
 
 
 _MONTHS: Final = (
@@ -211,7 +213,7 @@ def parked_label(until: datetime, now: datetime) -> str:
 
     `clock_label` formats the time.
     """
-    return f"parked until {clock_label(until, now)}"
+    return f"waits for its limit until {clock_label(until, now)}"
 
 
 def most_urgent(seen: Collection[str]) -> SessionStatus:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agentmux.core.codec.shape import is_control
@@ -20,14 +20,28 @@ _BYTES_MAX: Final = 120_000
 Some programs take the body as one argument, which Linux limits to 131,072 bytes (execve(2)).
 """
 _SUBJECT_MAX: Final = 72
+_SUMMARY: Final = "summary"
 _CUT: Final = "\n\n[The rest was cut off.]"
 
 
-def message(state: SessionState) -> str:
+def message(state: SessionState, summary: Iterable[str] = ()) -> str:
     """Return the commit message: a reviewer's proposal, or else the first line of the feature.
 
     If that line is too long for a subject, it is shortened, and the whole feature follows it.
+
+    Args:
+        state: The session's state.
+        summary: The lines of the summary, as plain text; they follow a message of one line.
     """
+    text = _headline(state)
+    told = _strip_controls("\n".join(summary)).strip()
+    heading, _, rest = told.partition("\n")
+    told = rest if heading.strip(" :").casefold() == _SUMMARY else told
+    body = _wrap_lines(told[:BODY_MAX])
+    return f"{text}\n\n{body}" if body and "\n" not in text.strip() else text
+
+
+def _headline(state: SessionState) -> str:
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in all_reviews(state).items()
     )

@@ -172,7 +172,7 @@ class TextEntryDialog(ModalScreen["TextEntry | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # Without priority, so that keys that were typed before are handled first.
-        Binding("escape", "give_up", "give up"),
+        Binding("escape", "give_up", "cancel"),
         Binding("ctrl+s", "send", "send"),
         Binding("tab", "choose", "choose", priority=True),
     ]
@@ -217,7 +217,7 @@ class TextEntryDialog(ModalScreen["TextEntry | None"]):
         area.move_cursor(area.document.end)
 
     def _foot(self) -> str:
-        keys = "Enter twice or Ctrl-S sends, Esc gives up"
+        keys = "Enter twice or Ctrl-S sends, Esc cancels"
         count = len(self._choices)
         first = max(0, min(self._at - _SHOWN // 2, count - _SHOWN))
         chosen = (
@@ -257,7 +257,7 @@ class LineEntryDialog(ModalScreen["str | None"]):
     Its result is the line; None if the user cancelled.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "cancel")]
 
     def __init__(self, title: str, about: Iterable[str], hint: str, *, empty: str = "") -> None:
         """Create the dialog.
@@ -280,7 +280,7 @@ class LineEntryDialog(ModalScreen["str | None"]):
                 yield _text(self._about)
             yield Input(placeholder=self._hint, id="line", compact=True)
             empty = f" (nothing written: the key {self._empty})" * bool(self._empty)
-            foot = f"Enter sends what is written{empty}, Esc gives up"
+            foot = f"Enter sends what is written{empty}, Esc cancels"
             yield Static(foot, markup=False, classes="foot")
 
     def on_mount(self) -> None:

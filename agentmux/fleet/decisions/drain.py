@@ -73,7 +73,7 @@ def abandon(engine: sa.Engine, person: Person, row: Feature) -> tuple[str, ...]:
             "pinned": False, "session": "", "path": "", "phase": "", "question": None,
             "idle_drives": 0, "progress": 0, "cancelled": False,
             "refused_by": sorted({*row.refused_by, gone}),
-            "reason": f"begun anew: host {host.name if host else gone} was abandoned",
+            "reason": f"begun again: host {host.name if host else gone} was abandoned",
             "wish": request,
         }  # fmt: skip
         if not rows.change(connection, row.id, *same_row(row), **values):

@@ -46,7 +46,7 @@ _AWAY_S: Final = (15.0, 60.0, 240.0, 960.0)
 _CANCELLED: Final = "cancelled"
 _GONE: Final = (
     "its session is no longer on this host, nor what it had done"
-    " (agentmux fleet retry begins it anew)"
+    " (agentmux fleet retry begins it again)"
 )
 
 

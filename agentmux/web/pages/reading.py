@@ -17,7 +17,6 @@ from agentmux.app.session.search.lookup import (
     entry_at,
     list_sessions,
     sessions_dir,
-    short_names,
 )
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.views.cached_listings import CachedListings
@@ -27,6 +26,7 @@ from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.names.layout import short_names
 from agentmux.core.names.status_labels import StatusGroup, status_colour
 from agentmux.core.terminal.text.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError

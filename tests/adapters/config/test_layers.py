@@ -205,7 +205,7 @@ ERRORS = [
     (
         "agents:\n  x:\n    strategies:\n    - kind: assign\n",
         4,
-        "strategy `assign` in `agents.x.strategies` has no `resume` words",
+        "`assign` in `agents.x.strategies` has no `resume` words",
         "",
     ),
     (

@@ -65,7 +65,7 @@ def test_keys_reach_the_screen_that_was_shown() -> None:
     pane = Pane(ASKS, GONE)
     done = pane.press("Enter")
     assert (done.result, pane.sent) == (DeliveryResult.SENT, ["Enter"])
-    assert done.evidence == "its screen changed then"
+    assert done.evidence == "after that its screen changed"
 
 
 def test_no_key_reaches_another_screen() -> None:

@@ -109,7 +109,7 @@ def test_a_failure_that_cannot_be_recorded_is_not_tried_again(
     shown: list[str] = []
 
     def stop() -> None:
-        _wait_until(lambda: "was given up" in caplog.text)
+        _wait_until(lambda: "is not tried again" in caplog.text)
         poke(studio.session)
         _wait_until(lambda: "a step failed: cannot open the journal" in caplog.text)
         _wait_until(lambda: "not tried again" in problem())

@@ -90,7 +90,7 @@ def test_it_is_said_who_pressed_and_whether_the_question_is_answered(
     session.catch_up()
 
     async def press(*_: object, **__: object) -> TypingResult:
-        return TypingResult(result=DeliveryResult.SENT, evidence="its screen changed then")
+        return TypingResult(result=DeliveryResult.SENT, evidence="after that its screen changed")
 
     around.press = press
     asyncio.run(InputSender(session, around, around, around).send(session.state.inputs[0].id))

@@ -1985,7 +1985,9 @@ def test_a_question_whose_time_is_over_says_so(
             keyboard.press("a")
             await stage.until(lambda: asked(stage, "press a again"))
             put_forward(READ_S)
-            await stage.until(lambda: noted(stage, "the question has expired: press a to ask anew"))
+            await stage.until(
+                lambda: noted(stage, "the question has expired: press a to ask again")
+            )
             await stage.until(lambda: not question(stage))
             assert reading(stage)
             keyboard.press("a")

@@ -34,6 +34,7 @@ from agentmux.core.journal.state import (
     StepState,
     encode,
 )
+from agentmux.core.names.layout import slug_of
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, parked_label
 from agentmux.errors import ExitCode
@@ -517,7 +518,7 @@ def test_a_setup_that_failed_can_be_mended() -> None:
     name = PATH.name
     lost = Interruption(cause="the setup `x` failed (exit 3)", seat="setup", phase="architecting")
     failed = entry(Phase.FAILED, interruption=lost, seats={"setup": seat(status="crashed")})
-    mend = "or mend git.setup in the configuration: "
+    mend = "or fix git.setup in the configuration: "
     again = f"agentmux resume {name} --repin"
     assert next_step(view(failed, WORKING)) == (
         f"agentmux restart {name} --role setup; {mend}agentmux stop {name}, then {again}"
@@ -538,12 +539,13 @@ def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     assert "  branch        main" in status_lines(plain, colours=False)
     listed = session_list(
         [session_row(replace(found, title="one")), session_row(replace(plain, title="two"))],
+        [PATH.name],
         cols=None,
         colours=False,
     )
     assert listed[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "BRANCH", "FEATURE"]
     assert "  agentmux/x  one" in listed[1]
-    alone = session_list([session_row(replace(plain, title="two"))], cols=None, colours=False)
+    alone = session_list([session_row(replace(plain, title="two"))], [], cols=None, colours=False)
     assert "BRANCH" not in alone[0]
 
 
@@ -554,11 +556,12 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     plain = view(entry(branch="main"), WORKING)
     lines = session_list(
         [session_row(replace(each, title="a long title " * 9)) for each in (long, plain)],
+        [PATH.name],
         cols=cols,
         colours=False,
     )
     assert max(map(len, lines)) <= cols
-    assert all(PATH.name in line for line in lines[1:])
+    assert all(line.startswith(slug_of(PATH.name)) for line in lines[1:])
     assert ("agentmux/add-auth-and-more" in lines[1]) is (cols == 140)
     assert "and-more  " in lines[1]
     assert ("implementing, cycle 2, iteration 1" in lines[1]) is (cols > 100)

@@ -60,9 +60,9 @@ def test_of_the_only_session_it_is_said_that_it_is_done(
 ) -> None:
     left(project, Phase.DONE)
     error, see, start = fails(*words).splitlines()
-    assert error.endswith(f": session {NAME} is done")
+    assert error.endswith(": session add-auth is done")
     assert (see, start) == (
-        f"hint: see it: agentmux status {NAME}",
+        "hint: see it: agentmux status add-auth",
         'hint: agentmux start "FEATURE"',
     )
 
@@ -74,7 +74,7 @@ def test_of_the_only_session_it_is_said_where_it_went(
     moved = Moved(to="/a b/s.agentmux", digest="d", at="2026-01-02T11:00:00.000Z")
     left(project, Phase.IMPLEMENTING, moved=moved)
     error, back, remove, _ = fails(*words).splitlines()
-    assert f": session {NAME} was moved to /a b/s.agentmux on 2026-01-02, and goes on" in error
+    assert ": session add-auth was moved to /a b/s.agentmux on 2026-01-02, and goes on" in error
     assert back.endswith("bring it back: agentmux import '/a b/s.agentmux'")
     assert remove.endswith(f"remove what is left here: agentmux remove {NAME}")
 

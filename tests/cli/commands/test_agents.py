@@ -35,13 +35,46 @@ def answer(project: Path, *words: str, code: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_the_list_marks_what_comes_back(project: Path) -> None:
-    lines = run(project).stdout.splitlines()
+def test_the_list_says_what_a_person_asks(project: Path) -> None:
+    table, _, install = run(project).stdout.partition("\n\nto install:\n")
+    head, *rows = (re.split("  +", line) for line in table.splitlines())
+    assert head == ["AGENT", "INSTALLED", "COMES BACK", "ASKS FOR PERMISSION"]
+    agents = {row[0]: row[1:] for row in rows}
+    assert agents["demo"] == ["1.0.0", "yes", "no"]
+    assert agents["shell"] == ["yes", "-", "-"]
+    assert agents["claude *"] == ["no", "yes", "yes"]
+    assert agents["pi"] == ["no", "yes", "no"]
+    assert agents["amp"] == ["no", "yes", "unknown"]
+    assert rows[-1][1] == "no"  # those that are installed come first
+    assert "  claude    npm install -g @anthropic-ai/claude-code\n" in install
+    assert "demo" not in install
+    assert max(map(len, run(project).stdout.splitlines())) < 80
+
+
+def test_the_list_says_what_the_user_configured(project: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"\x7fELF")
+    broken.chmod(0o755)
+    (project / ".agentmux/config.yaml").write_text(
+        "defaults: {agent: /bin/cat}\n"
+        "agents:\n  demo: {permission_args: [--yes]}\n"
+        f"  broken: {{like: demo, command: {broken}}}\n"
+    )
+    trust(project)
+    rows = [re.split("  +", line) for line in run(project).stdout.splitlines()]
+    agents = {row[0]: row[1:] for row in rows}
+    assert agents["demo"] == ["1.0.0", "yes", "as you set it"]
+    assert agents["broken"] == ["does not run", "unknown", "unknown"]
+    assert agents["/bin/cat *"] == ["yes", "no", "unknown"]
+
+
+def test_the_rest_is_told_with_probe(project: Path) -> None:
+    lines = run(project, "--probe").stdout.splitlines()
     assert lines[0].split() == ["NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE"]
     demo = next(line for line in lines if " demo " in line)
     assert demo.split() == ["↻", "demo", "yes", "1.0.0", "assign", "all", "found"]
     assert not any("demo-learn" in line for line in lines)
-    assert "demo-learn" in run(project, "--all").stdout
+    assert "demo-learn" in run(project, "--all", "--probe").stdout
 
 
 def test_the_list_as_json_has_all_of_them(project: Path) -> None:

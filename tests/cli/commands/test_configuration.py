@@ -60,7 +60,7 @@ def test_the_paths(run: Run, tmp_path: Path, capsys: Capture) -> None:
 
 def test_init_names_the_schema_that_it_writes(run: Run, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / ".agentmux/config.yaml").unlink()
-    assert run("init", "--defaults") == 0
+    assert run("init", "--defaults", "--schema") == 0
     capsys.readouterr()
     first = (tmp_path / ".agentmux/config.yaml").read_text().splitlines()[0]
     assert first == f"# yaml-language-server: $schema={SCHEMA_FILE}"

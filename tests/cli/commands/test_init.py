@@ -26,7 +26,13 @@ class Wizard:
 
     def __init__(self, tmux: Bench, project: Path, wait_until: WaitUntil) -> None:
         self._tmux, self._until, self.project = tmux, wait_until, project
-        init = shlex.join([sys.executable, "-P", "-m", "agentmux", "init"])
+        self.begin()
+
+    def begin(self, *options: str) -> None:
+        """Run it in a new pane."""
+        tmux, project = self._tmux, self.project
+        tmux.run("kill-session", "-t", "=wizard")
+        init = shlex.join([sys.executable, "-P", "-m", "agentmux", "init", *options])
         words = (
             "env",
             f"PATH={os.environ['PATH']}",
@@ -94,7 +100,11 @@ def test_every_answer_is_in_the_file_that_is_shown_first(wizard: Wizard) -> None
         "git": {"worktree": "never"},
     }
     assert said["agents"]["claude"]["permission_args"][:2] == ["--permission-mode", "acceptEdits"]
-    assert (wizard.project / ".agentmux" / SCHEMA_FILE).is_file()
+    assert not (wizard.project / ".agentmux" / SCHEMA_FILE).exists()
+    shown = wizard.screen.splitlines()
+    for question in (ALL, LEVEL, WHERE):
+        (place,) = (n for n, line in enumerate(shown) if question in line)
+        assert shown[place - 1] == ""
 
 
 @pytest.mark.parametrize(
@@ -114,3 +124,32 @@ def test_who_does_not_want_the_file_gets_none(wizard: Wizard) -> None:
     wizard.answers(WRITE, "n", "Enter")
     wizard.sees("CODE=130")
     assert not wizard.config.parent.exists()
+
+
+def test_only_the_checks_are_asked_for_and_the_rest_of_the_file_stays(wizard: Wizard) -> None:
+    (wizard.project / "Makefile").write_text("test:\n\ttrue\n")
+    wizard.config.parent.mkdir()
+    wizard.config.write_text("# mine\nversion: 1\ndefaults: {agent: claude}\n")
+    wizard.begin("--checks")
+    wizard.answers("Let `make test` check results?", "Enter")
+    wizard.sees("CODE=0")
+    text = wizard.config.read_text()
+    assert text.startswith("# mine\nversion: 1\ndefaults: {agent: claude}\n")
+    assert yaml.safe_load(text)["verify"] == [{"name": "make-test", "run": ["make", "test"]}]
+    wizard.begin("--checks")
+    wizard.sees("results are verified already by: make-test")
+    wizard.sees("CODE=2")
+
+
+def test_a_script_takes_the_checks_that_pass(wizard: Wizard) -> None:
+    wizard.begin("--checks", "--defaults")
+    wizard.sees("no tests were found in")
+    wizard.sees("CODE=4")
+    (wizard.project / "Makefile").write_text("test:\n\tfalse\n")
+    wizard.begin("--checks", "--defaults")
+    wizard.sees("nothing was written")
+    assert not wizard.config.exists()
+    (wizard.project / "Makefile").write_text("test:\n\ttrue\n")
+    wizard.begin("--checks", "--defaults")
+    wizard.sees("CODE=0")
+    assert list(yaml.safe_load(wizard.config.read_text())) == ["verify"]

@@ -13,6 +13,7 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Base, Commit, Options
+from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.ports.git.worktrees import WorktreeSpec
@@ -86,7 +87,8 @@ def test_a_prune_names_what_goes_with_a_worktree(place: Path, typed: Typed) -> N
     assert typed("prune", "--dry-run") == f"would remove {words} and branch {BRANCH}\n"
     assert (place / ".env").read_text() == "KEY=by hand"
     # Doctor hints at prune, so it names them, too.
-    assert f"{NAME}{words[words.index(' (') :]}" in " ".join(typed("doctor").split())
+    short = layout.slug_of(NAME)
+    assert f"{short}{words[words.index(' (') :]}" in " ".join(typed("doctor").split())
     assert typed("prune") == f"removed {words} and branch {BRANCH}\n"
     assert not place.exists()
 

@@ -358,6 +358,9 @@ def test_a_person_is_shown_what_would_be_used_and_asked(project: Path, evil: Pat
     assert "agents.other" not in said
     assert "Trust this in" in said
     assert not ran(evil)
+    assert "to trust it later: agentmux trust" in said
+    assert f"to go on without it, change it in {project / '.agentmux'}" in said
+    assert "or say which agent plays the roles: agentmux start --agent NAME" in said
     code, said = at_terminal(project, "agents", "show", "claude", answer="y\n")
     assert code == 0
     assert ran(evil)

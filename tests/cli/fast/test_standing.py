@@ -57,10 +57,10 @@ def test_what_needs_the_user_comes_first_each_with_its_next_command(
     head, *lines = said(capsys).splitlines()
     assert head == "calc: 1 needs you, 1 interrupted, 1 done"
     assert lines[1] == "Needs you:"
-    assert lines[2].split()[:2] == ["20260102-101500-fix-typo", "completing"]
+    assert lines[2].split()[:2] == ["fix-typo", "completing"]
     assert lines[3].strip().startswith("agentmux approve 20260102-101500-fix-typo")
     assert lines[5] == "Interrupted:"
-    assert lines[7].strip() == "agentmux resume 20260101-101500-add-login"
+    assert lines[7].strip() == "agentmux resume add-login"
 
 
 def test_many_interrupted_sessions_are_cut_and_can_be_resumed_together(
@@ -89,7 +89,7 @@ def test_as_json(make: Make, project: Path, capsys: Capture) -> None:
     assert (found["schema"], found["project"], found["done"]) == (1, str(project), 1)
     (session,) = found["sessions"]
     assert session["group"] == "interrupted"
-    assert session["next"] == "agentmux resume 20260101-101500-add-login"
+    assert session["next"] == "agentmux resume add-login"
     assert session["status"] == "interrupted"
 
 

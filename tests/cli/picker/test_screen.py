@@ -134,7 +134,6 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
 def row(status: str) -> SessionRow:
     return SessionRow(
         session=LIVE.name,
-        short=LIVE.name,
         group=status_group(status),
         phase="planning",
         status=SessionStatus(status),
@@ -474,7 +473,7 @@ def test_one_session_is_taken_after_it_was_shown(
     picked = select_session(world, list_resumable_sessions(world), interactive=True)
     assert picked is not None
     assert picked.entry.name == "20260101-100000-add-auth"
-    assert "20260101-100000-add-auth: architecting" in capsys.readouterr().err
+    assert "add-auth: architecting" in capsys.readouterr().err
 
 
 def test_several_without_a_terminal_are_listed(project: Path) -> None:
@@ -595,8 +594,7 @@ def test_several_live_ones_are_listed_where_there_is_no_terminal(sessions: Path)
     assert done.returncode == ExitCode.NOT_FOUND
     hints = [line for line in done.stderr.splitlines() if line.startswith("hint: ")]
     assert [" ".join(hint.split()[1:6]) for hint in hints] == [
-        f"agentmux --project {sessions} attach {name}"
-        for name in ("20260101-100002-rewrite-cache", "20260101-100001-fix-login")
+        f"agentmux --project {sessions} attach {name}" for name in ("rewrite-cache", "fix-login")
     ]
 
 

@@ -113,37 +113,37 @@ CHECKS = [
     ("designing", "plan:design design:empty", {}, False, "design.md is empty"),
     ("designing", "plan:design design", {}, True, "design.md, 3 B"),
     ("implementing", "", {}, False, "the number of sub-plans is unknown"),
-    ("implementing", "plan", {}, False, "done_1, done_2 missing: 0 of 2 sub-plans are done"),
-    ("implementing", "plan done_1", {}, False, "done_2 missing: 1 of 2 sub-plans are done"),
+    ("implementing", "plan", {}, False, "0 of 2 sub-plans are done; open: 1, 2"),
+    ("implementing", "plan done_1", {}, False, "1 of 2 sub-plans are done; open: 2"),
     ("implementing", "plan done_1 done_2", {}, True, "done_1 to done_2"),
     # the execution plan's count wins over the state's; without one the state's counts
     ("implementing", "plan done_1 done_2", {"subplan_count": 3}, True, "done_1 to done_2"),
     ("implementing", "done_1 done_2", {"subplan_count": 2}, True, "done_1 to done_2"),
     (
         "implementing", "done_1 done_2", {"subplan_count": 3}, False,
-        "done_3 missing: 2 of 3 sub-plans are done",
+        "2 of 3 sub-plans are done; open: 3",
     ),
     # a fix iteration: the fix request exists, and the iteration is greater than 0 or unknown
     ("implementing", "plan fix", {"review_iteration": 1}, True, "a fix iteration has begun"),
     ("implementing", "plan fix", {"review_iteration": None}, True, "a fix iteration has begun"),
     (
         "implementing", "plan fix", {"review_iteration": 0}, False,
-        "done_1, done_2 missing: 0 of 2 sub-plans are done",
+        "0 of 2 sub-plans are done; open: 1, 2",
     ),
     (
         "implementing", "plan fix:empty", {"review_iteration": 1}, False,
-        "done_1, done_2 missing: 0 of 2 sub-plans are done",
+        "0 of 2 sub-plans are done; open: 1, 2",
     ),
     # if the fix request is lost, its copy in history counts
     ("implementing", "plan kept", {"review_iteration": 1}, True, "a fix iteration has begun"),
     (
         "implementing", "plan kept", {"review_iteration": 2}, False,
-        "done_1, done_2 missing: 0 of 2 sub-plans are done",
+        "0 of 2 sub-plans are done; open: 1, 2",
     ),
     ("implementing", "plan kept:1", {"review_iteration": 2}, True, "a fix iteration has begun"),
     (
         "implementing", "plan kept:2", {"review_iteration": 1}, False,
-        "done_1, done_2 missing: 0 of 2 sub-plans are done",
+        "0 of 2 sub-plans are done; open: 1, 2",
     ),
     (
         "implementing", "plan kept:2", {"review_iteration": 1, "cycle": 2}, True,
@@ -196,9 +196,9 @@ CHECKS = [
     ),
     ("reviewing", "fix", {"review_iteration": 0}, False, "no verdict yet from reviewer_logic"),
     ("fixing", "", {}, True, "nothing to fix"),
-    ("fixing", "fix", {"review_iteration": 1}, False, "done_1 is missing"),
-    ("fixing", "fix", {"review_iteration": None}, False, "done_1 is missing"),
-    ("fixing", "kept", {"review_iteration": 1}, False, "done_1 is missing"),
+    ("fixing", "fix", {"review_iteration": 1}, False, "the fix is not handed in"),
+    ("fixing", "fix", {"review_iteration": None}, False, "the fix is not handed in"),
+    ("fixing", "kept", {"review_iteration": 1}, False, "the fix is not handed in"),
     ("fixing", "fix", {"review_iteration": 0}, True, "nothing to fix"),
     ("fixing", "fix done_1", {"review_iteration": 1}, True, "done_1 exists"),
     # a resume does not undo the cap
@@ -445,7 +445,7 @@ def test_the_evidence_is_the_walk_up_to_the_first_gap() -> None:
         ("designing", True, "no design needed", ()),
         (
             "implementing", False,
-            "done_2 missing: 1 of 2 sub-plans are done", ("06_implementation/done_2",),
+            "1 of 2 sub-plans are done; open: 2", ("06_implementation/done_2",),
         ),
     ]  # fmt: skip
 

@@ -273,7 +273,7 @@ def test_what_counts_as_a_refusal(
 def native(also: str = "") -> tuple[Session, str]:
     session, launch = launched(mode="native")
     if also == "reached":
-        session.tell(PromptReached(evidence="busy mark on screen"), "planner", launch)
+        session.tell(PromptReached(evidence="its screen shows that it works"), "planner", launch)
     elif also == "heard":
         session.tell(Hello(), "planner", launch)
     return session, launch

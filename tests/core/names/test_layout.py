@@ -111,3 +111,33 @@ def test_places() -> None:
     assert layout.checkpoint("coder-1") == "checkpoints/coder-1"
     assert layout.history(2, 1) == "history/2.1"
     assert layout.research("code", "auth") == "03_research/code-auth"
+
+
+NAMES = (
+    "20260101-101500-add-rate-limits-to-the-api",
+    "20260101-101501-add-rate-limits-to-the-page",
+    "20260101-101502-fix-it",
+    "20260101-101503-fix-it",
+    "20260101-101504-quote-names-with-colons",
+    "by-hand",
+)
+
+
+def test_a_short_name_is_the_slug_unless_another_session_has_the_same() -> None:
+    assert layout.short_names(NAMES) == {
+        each: each if "fix-it" in each else layout.slug_of(each) for each in NAMES
+    }
+
+
+def test_a_long_name_is_cut_to_first_words_that_no_other_session_has() -> None:
+    assert list(layout.beginnings(NAMES, 16).values()) == [
+        "20260101-101500",
+        "20260101-101501",
+        "20260101-101502",
+        "20260101-101503",
+        "quote-names-with",
+        "by-hand",
+    ]
+    assert list(layout.beginnings(NAMES, 40).values()) == list(layout.short_names(NAMES).values())
+    twins = ("20260101-101500-add-auth-now", "20260101-101500-add-auth-then")
+    assert list(layout.beginnings(twins, 8).values()) == ["add-auth-now", "add-auth-then"]

@@ -45,3 +45,17 @@ def test_a_feature_that_is_longer_than_a_subject_is_whole_in_the_body() -> None:
 )
 def test_a_subject_is_cut_where_it_has_to_be(feature: str, said: str) -> None:
     assert message(SessionState(phase=Phase.COMPLETING, feature=feature)) == said
+
+
+def test_the_summary_is_the_body_of_a_message_of_one_line() -> None:
+    state = SessionState(phase=Phase.COMPLETING, feature="Add auth")
+    summary = ["What changed", "", "- " + "words " * 20, "\x1b[2Jend"]
+    subject, blank, *body = message(state, summary).splitlines()
+    assert (subject, blank) == ("Add auth", "")
+    assert body[:2] == ["What changed", ""]
+    assert body[-1] == "[2Jend"
+    assert max(map(len, body)) <= 72
+    assert message(state) == "Add auth"
+    assert message(state, ["Summary:", "", "It works."]) == "Add auth\n\nIt works."
+    long = SessionState(phase=Phase.COMPLETING, feature=LONG)
+    assert message(long, summary) == message(long)

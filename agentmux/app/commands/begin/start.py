@@ -32,6 +32,7 @@ from agentmux.app.session.configuration.pipeline_choice import (
     describe_cost,
     session_roles,
 )
+from agentmux.app.session.first_messages import first_log
 from agentmux.app.session.search.lookup import (
     SessionEntry,
     list_resumable_sessions,
@@ -149,6 +150,7 @@ class StartPlan:
         notes: What the user should know about the workplace and the checks, one sentence each.
         request: What the user asked for.
         taken: The phase of each of the project's sessions when the start was planned, by name.
+        messages: What the monitor shows first, one sentence each.
     """
 
     name: str
@@ -163,6 +165,7 @@ class StartPlan:
     notes: tuple[str, ...]
     request: StartRequest
     taken: Mapping[str, str]
+    messages: tuple[str, ...] = ()
 
 
 def to_be_agreed_to(warnings: Iterable[str]) -> tuple[str, ...]:
@@ -333,7 +336,7 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
             if error.reason != NAME_TAKEN or plan.request.name is not None:
                 raise
         # A start in another project has just taken the name on the tmux server.
-        plan = plan_start(world, plan.request, plan.taken)
+        plan = _plan_again(world, plan, plan.taken)
     return _begin_session(world, starter, plan)
 
 
@@ -400,12 +403,18 @@ def _create_session(
                 undo.push(cleanup.pop_all())
                 pipes[0].set_folder(plan.path)
                 return plan, state, pipes[0]
-        plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase})
+        plan = _plan_again(world, plan, {**plan.taken, plan.name: state.phase})
+
+
+def _plan_again(world: World, plan: StartPlan, taken: Mapping[str, str]) -> StartPlan:
+    return replace(plan_start(world, plan.request, taken), messages=plan.messages)
 
 
 def _texts(world: World, plan: StartPlan, state: SessionState) -> Mapping[str, str]:
     """Return the session's first files, with its lease and the copy patterns of its worktree."""
     texts = first_texts(with_workplace(world, state), plan.path, state)
+    if plan.messages:
+        texts = {**texts, layout.LOG: first_log(plan.messages, stamp(world.now()))}
     if plan.request.lease:
         texts = {**texts, lease.NAME: plan.request.lease}
     copied = world.texts.templates.copy_patterns() if state.worktree or state.base_checks else None

@@ -8,7 +8,6 @@ from agentmux.app.commands.begin.start_workplace import worktree_root
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect, Kind
 from agentmux.core.journal.results import BaseChecks
-from agentmux.core.names import layout
 from agentmux.core.pipeline.checks.setup import recorded_steps
 from agentmux.errors import AgentmuxError
 
@@ -17,10 +16,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _NO_CHECK: Final = "nothing will be verified: the pipeline has no check"
-_NOTHING: Final = (
-    "nothing will be verified: `verify` in the configuration lists no command; "
-    f"to list some, edit {layout.PROJECT_CONFIG}"
-)
+_NOTHING: Final = "nothing will be verified; to find the tests and try them: agentmux init --checks"
 
 
 def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:

@@ -148,14 +148,21 @@ def _plan(
     taken = {each.name: each.phase or "" for each in list_sessions(world)}
     plan = plan_start(world, request, taken)
     plan = replace(plan, warnings=(*warnings, *plan.warnings))
-    for warning in plan.warnings:
-        person.note(f"warning: {warning}")
+    lines = tuple(_lines(world, command, plan))
+    for line in lines:
+        person.note(line)
+    return replace(plan, messages=lines)
+
+
+def _lines(world: World, command: StartCommand, plan: StartPlan) -> Iterator[str]:
+    """Yield what the user should know of a start; the monitor shows it, too."""
+    yield from (f"warning: {warning}" for warning in plan.warnings)
     if world.project != command.here:
         is_there = "works in" if plan.worktree is None else "belongs to the project"
-        person.note(f"the session {is_there} {world.project}, not {command.here}")
-    for line in (*plan.notes, *(_introduce(plan) if command.introduces else ())):
-        person.note(line)
-    return plan
+        yield f"the session {is_there} {world.project}, not {command.here}"
+    yield from plan.notes
+    if command.introduces:
+        yield from _introduce(plan)
 
 
 def _introduce(plan: StartPlan) -> Iterator[str]:

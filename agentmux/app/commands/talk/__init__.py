@@ -1,1 +1,1 @@
-"""Give messages or keys to the agents of a live session, or wake parked ones."""
+"""Give messages or keys to the agents of a live session, or wake those that wait."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
+from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.delivery.steps.ways import describe_way
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
@@ -16,7 +17,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.names.words.counts import format_count
-from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
@@ -89,12 +90,6 @@ def destination(
         return f"it cannot be merged now: {describe_failure(obstacle)}"
     back = found.brings_back if way == MERGE else ()
     return f"{where}; {brought_back_label(back, merge_base(state))}" if back else where
-
-
-def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the lines of the whole summary, rendered; nothing if there is no summary."""
-    data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
-    yield from render_markdown((data or b"").decode("utf-8", "replace"))
 
 
 def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:

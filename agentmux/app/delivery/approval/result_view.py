@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval.approval_preview import summary_lines, verdict_lines
+from agentmux.app.delivery.approval.approval_preview import verdict_lines
 from agentmux.app.delivery.approval.deliverable import digest_of
 from agentmux.app.delivery.steps.commit import describe_failure
+from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.pipeline.verified import verified_lines

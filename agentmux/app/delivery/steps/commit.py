@@ -10,6 +10,7 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
+from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.workplace.branch_mismatch import compare_head, keep_as
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
@@ -226,7 +227,9 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         # A commit of ours in the checkout, or any in a worktree, is the result.
         return (None, False) if began.commit == state.options.base else (began.commit, True)
     try:
-        commit_id = repository.commit(message(state), paths, trailer=trailer, onto=began, tree=tree)
+        files = world.files(world.project / state.feature_dir)
+        text = message(state, summary_lines(files, state))
+        commit_id = repository.commit(text, paths, trailer=trailer, onto=began, tree=tree)
     except IndexBusyError:
         raise
     except (AgentmuxError, OSError):

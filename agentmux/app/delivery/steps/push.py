@@ -53,5 +53,5 @@ class PushStep:
 
 
 def _with_way_out(error: GitError, work: StepWork) -> AgentmuxError:
-    again = f"mend that, then: agentmux approve {work.home.name} --push (or --keep)"
+    again = f"fix that, then: agentmux approve {work.home.name} --push (or --keep)"
     return GitError(error.message, hints=(*error.hints, again))

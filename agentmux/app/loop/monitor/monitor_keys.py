@@ -12,10 +12,10 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from agentmux.app.commands.resume.restart import restart, skip
-from agentmux.app.delivery.approval.approval_preview import summary_lines
 from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.delivery.approval.conflict_request import with_conflicts
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
+from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.tmux_options import waits
@@ -53,7 +53,7 @@ _LOOKS: Final = Console(question="looking at what would be delivered …", until
 _SENDS: Final = "looking whether the result is still the one that you saw …"
 _RECORDS: Final = "recording your request …"
 _CHANGED: Final = "the result is not the one that you saw: look at it again, then send"
-_EXPIRED: Final = "the question has expired: press a to ask anew"
+_EXPIRED: Final = "the question has expired: press a to ask again"
 _LOADS: Final = ("looking …",)
 _TITLES: Final = {
     MonitorCommand.DIFF: "Every change so far",

@@ -71,7 +71,7 @@ _MARKS: Final[Mapping[ScreenState, str]] = {
 
 # The marks on a screen that prove that the prompt arrived, and the evidence to record.
 _ARRIVED: Final[Mapping[ScreenState, str]] = {
-    ScreenState.BUSY: "busy mark on screen",
+    ScreenState.BUSY: "its screen shows that it works",
     ScreenState.LIMIT: "usage limit below the prompt on screen",
 }
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from heapq import nlargest
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +24,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.journal.state import encode
 from agentmux.core.names import layout
+from agentmux.core.names.layout import short_names
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words.nearest import nearest_of
 from agentmux.errors import (
@@ -303,23 +303,18 @@ def _comparable(text: str) -> str:
 
 
 def short_name(site: Site, path: Path) -> str:
-    """Return the shortest name by which `resolve` finds the session at ``path``.
+    """Return the shortest whole name by which `resolve` finds the session at ``path``."""
+    return short_names(site.folders.names(path.parent)).get(path.name, path.name)
 
-    That is its slug, unless another session of the project has the same one.
+
+def is_whole(site: Site, entry: SessionEntry, name: str) -> bool:
+    """Whether ``name``, for which `resolve` returned ``entry``, is more than a beginning.
+
+    It is then the session's name, its slug, a path, or the whole first line of its request.
     """
-    slug = layout.slug_of(path.name)
-    same = [each for each in site.folders.names(path.parent) if layout.slug_of(each) == slug]
-    return slug if same == [path.name] else path.name
-
-
-def short_names(names: Sequence[str]) -> Mapping[str, str]:
-    """Return the shortest name of each session, as `short_name` does.
-
-    ``names`` must be the names of all sessions of a project.
-    """
-    slugs = sorted(map(layout.slug_of, names))
-    twice = {one for one, other in pairwise(slugs) if one == other}
-    return {each: each if (slug := layout.slug_of(each)) in twice else slug for each in names}
+    if name in {entry.name, entry.slug} or _path_of(site, name) is not None:
+        return True
+    return _comparable(name.strip().partition("\n")[0]) == _comparable(entry.title)
 
 
 def _suggest_names(name: str, names: Sequence[str], command: str) -> Iterator[str]:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux.app.session.search.lookup import live, require_live
+from agentmux.app.session.writer import stamp
 from agentmux.app.views.plain_fields import mapping
-from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
+from agentmux.app.views.session.last_screens import (
+    LastScreen,
+    ReadFile,
+    no_screen,
+    readable_screens,
+)
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.statuses import WAITING
+from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.views.session.session_view import SessionView
-    from agentmux.app.world import Site
+    from agentmux.app.world import Site, World
 
 
 def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> SessionView:
@@ -29,6 +37,30 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
         for seat in view.seats
     )
     return replace(view, seats=tuple(seats))
+
+
+def present_screen(world: World, entry: SessionEntry, seat: str, read: ReadFile) -> LastScreen:
+    """Return the present screen of a seat of a live session.
+
+    Args:
+        world: The project, with its settings and tools.
+        entry: The session.
+        seat: The seat.
+        read: Reads a snapshot.
+
+    Raises:
+        NotFoundError: The session is not live, or the seat has no pane.
+        TerminalError: The tmux server does not answer.
+    """
+    target = require_live(entry, live(world, (entry,))[entry.path])
+    own = world.terminal(target.server.socket).own(target)
+    pane = next((each.id for each in own.panes() if each.seat == seat), "")
+    screen = own.capture((pane,)).get(pane) if pane else None
+    if screen is None:
+        hints = (f"agentmux status {entry.name}",)
+        raise NotFoundError(f"`{seat}` of session {entry.name} has no pane", hints=hints)
+    last = readable_screens(entry.path, (seat,), read)
+    return (last[0] if last else no_screen(seat)).now(screen, stamp(world.now()))
 
 
 def asking_seats(site: Site, entry: SessionEntry) -> frozenset[str]:

@@ -123,7 +123,7 @@ def retry(
     ctx: typer.Context,
     feature: IdArg,
     abandon: Annotated[
-        bool, typer.Option("--abandon", help="Its host is gone for good: begin anew elsewhere.")
+        bool, typer.Option("--abandon", help="Its host is gone for good: begin again elsewhere.")
     ] = False,
     yes: YesOpt = False,
     json: GroupJsonOpt = False,
@@ -139,7 +139,7 @@ def retry(
     if not abandon:
         return _report_done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
     lost = drain.abandon(engine, person_at(invocation, yes=yes or json), row)
-    return _report_done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
+    return _report_done(row, "\n".join(("queued again", *lost)), json=json, more={"lost": [*lost]})
 
 
 def cancel(

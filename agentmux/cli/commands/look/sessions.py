@@ -23,6 +23,7 @@ from agentmux.app.session.search.lookup import (
     list_sessions,
     live,
     select_session,
+    sessions_dir,
 )
 from agentmux.app.session.search.lost_sessions import require_none_lost
 from agentmux.app.views.rows import session_row
@@ -89,7 +90,9 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     if chosen is not None:
         ways = partial(describe_ways_to_get, world, entries[result.data.index(chosen)].path)
         shown = with_branch(site, chosen)
-        render.out("\n".join(session_text.status_lines(shown, ways, colours=invocation.colours)))
+        name, *lines = session_text.status_lines(shown, ways, colours=invocation.colours)
+        render.out(name, verbatim=True)  # the whole name is said in one place
+        render.out("\n".join(lines))
         _name_left_behind(chosen, entries)
     others = [each for each in result.data if each is not chosen]
     if others:
@@ -128,10 +131,13 @@ def _table(invocation: Invocation, found: Sequence[SessionView], *, after: bool)
         found: The sessions.
         after: Whether something was printed before; an empty line then comes first.
     """
-    cols = render.columns()
-    names = session_list.names_for(invocation.site(), cols)
-    rows = [session_row(view, names.get(view.session, "")) for view in found]
-    lines = session_text.session_list(rows, cols=cols, colours=invocation.colours)
+    site = invocation.site()
+    lines = session_text.session_list(
+        [session_row(view) for view in found],
+        site.folders.names(sessions_dir(site.project)),
+        cols=render.columns(),
+        colours=invocation.colours,
+    )
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")
 
@@ -210,7 +216,7 @@ def wait(
     ] = "done",
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", min=0, metavar="S", help="Give up after S seconds (exit 9)."),
+        typer.Option("--timeout", min=0, metavar="S", help="Wait at most S seconds (exit 9)."),
     ] = None,
 ) -> int:
     """Wait until a session has reached a phase."""

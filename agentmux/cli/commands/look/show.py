@@ -46,7 +46,7 @@ def show(
     asking = asking_seats(site, entry)
     for place, screen in enumerate(screens.screens):
         render.out(("\n" if place else "") + heading(screen, site.now()))
-        render.screen(_rows(invocation, screen, plain=plain))
+        render.screen(screen_rows(invocation, screen, plain=plain))
         if screen.seat in asking:
             render.out(how_to_answer(entry.name, screen))
     for warning in screens.warnings:
@@ -66,10 +66,18 @@ def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, ob
 def how_to_answer(session: str, screen: LastScreen) -> str:
     """Return the line below the screen of a seat that waits for its user."""
     named = f"agentmux answer {session} --role {screen.seat}"
-    return f"-- {status_label(WAITING)}; to press keys: {named} KEYS --screen {screen.digest} --"
+    script = f"in a script: KEYS --screen {screen.digest}"
+    return f"-- {status_label(WAITING)}; answer it: {named}; {script} --"
 
 
-def _rows(invocation: Invocation, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
+def screen_rows(invocation: Invocation, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
+    """Return the rows of a screen for `render.screen`, cut to the terminal.
+
+    Args:
+        invocation: Tells whether there is a terminal, and whether it shows colours.
+        screen: The screen.
+        plain: Whether to leave out colours in any case.
+    """
     cols = shutil.get_terminal_size().columns if invocation.on_screen else None
     if plain or not invocation.colours:
         return screen.text(cols, cells=_cells)

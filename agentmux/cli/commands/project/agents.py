@@ -18,7 +18,12 @@ from agentmux.app.commands.look.trust import Effect, spec_of
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, trusted_world
 from agentmux.cli.commands.group import GroupJsonOpt, group
-from agentmux.cli.commands.project.agents_text import list_lines, probe_lines, show_lines
+from agentmux.cli.commands.project.agents_text import (
+    list_lines,
+    probe_lines,
+    probe_table,
+    show_lines,
+)
 from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.words.nearest import suggest_name
@@ -42,10 +47,14 @@ def agents(
     everything: Annotated[
         bool, typer.Option("--all", help="Include the test variants of the offline agent.")
     ] = False,
+    probed: Annotated[
+        bool,
+        typer.Option("--probe", help="Show how conversations come back, and what programs can do."),
+    ] = False,
     trust: TrustOpt = False,
     json: GroupJsonOpt = False,
 ) -> int:
-    """List the agents, and whether a resume brings their conversations back."""
+    """List the agents: installed, comes back, asks for permission, how to install."""
     if ctx.invoked_subcommand is not None:
         return 0
     invocation: Invocation = ctx.obj
@@ -57,11 +66,11 @@ def agents(
         render.as_json(envelope(result.data, result.problems))
         return result.exit_code
     shown = [each for each in result.data if everything or _is_shown(each)]
-    for line in list_lines(shown, colours=invocation.colours):
+    lines = (probe_table if probed else list_lines)(shown, colours=invocation.colours)
+    for line in lines:
         render.out(line)
-    render.note(
-        f"{NATIVE_MARK} conversations come back · * default · details: agentmux agents show NAME"
-    )
+    mark = f"{NATIVE_MARK} conversations come back · " if probed else ""
+    render.note(f"{mark}* default · details: agentmux agents show NAME")
     return result.exit_code
 
 

@@ -17,6 +17,7 @@ from agentmux.app.commands.look.agents import (
 )
 from agentmux.cli import render
 from agentmux.core.agents.spec import AgentSpec, PromptBy, StrategyKind, how_to_install
+from agentmux.core.names.agent_names import OFFLINE
 from agentmux.core.names.status_labels import NATIVE_MARK, Colour
 
 EXPLAINED: Final = {
@@ -36,7 +37,70 @@ _PROMPTS: Final = {
 
 
 def list_lines(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
-    """Return what ``agentmux agents`` prints: a heading, then one line for each agent.
+    """Return what ``agentmux agents`` prints: a table, then how to install the missing agents.
+
+    Installed agents come first. With ``colours`` it is coloured whether an agent is installed.
+    """
+    ordered = sorted(reports, key=lambda each: not each.probe.installed)
+    rows = [("AGENT", "INSTALLED", "COMES BACK", "ASKS FOR PERMISSION")]
+    rows += [
+        (
+            f"{each.spec.name}{' *' if each.is_default else ''}",
+            _installed(each),
+            _comes_back(each),
+            _asks(each.spec),
+        )
+        for each in ordered
+    ]
+    painted = {
+        (row, 1): Colour.DIM
+        if not each.probe.installed
+        else Colour.RED
+        if each.probe.problem
+        else Colour.GREEN
+        for row, each in enumerate(ordered, start=1)
+    }
+    ways = [(f"  {each.spec.name}", how) for each in ordered if (how := _way(each))]
+    lines = render.table(rows, painted if colours else None)
+    return [*lines, "", "to install:", *render.table(ways)] if ways else lines
+
+
+def _installed(report: AgentReport) -> str:
+    if not report.probe.installed:
+        return "no"
+    return "does not run" if report.probe.problem else report.version or "yes"
+
+
+def _comes_back(report: AgentReport) -> str:
+    """Return whether a resume brings the agent's conversations back, in a word."""
+    if report.spec.prompt is PromptBy.SHOWN:
+        return "-"
+    if report.probe.installed and report.probe.problem:
+        return "unknown"
+    return "no" if report.strategy.kind is StrategyKind.NONE else "yes"
+
+
+def _asks(spec: AgentSpec) -> str:
+    """Return whether the agent asks for permission before it acts, in a few words."""
+    if spec.prompt is PromptBy.SHOWN:
+        return "-"
+    if spec.permission_args:
+        return "as you set it"
+    if spec.unattended_args or spec.edit_args:
+        return "yes"
+    never = spec.screens is not None and "permission" in spec.screens.none
+    return "no" if never or spec.name == OFFLINE else "unknown"
+
+
+def _way(report: AgentReport) -> str:
+    """Return how to install an agent that is missing or has a successor; else empty."""
+    if report.successor:
+        return f"{how_to_install(report.spec)}  ({report.successor})"
+    return "" if report.probe.installed or not report.spec.install else report.spec.install
+
+
+def probe_table(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
+    """Return what ``agentmux agents --probe`` prints: a heading, then one line for each agent.
 
     With ``colours`` it is coloured whether an agent is installed, and what its probe found.
     """
@@ -139,7 +203,7 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
         yield "  not in the registry: it runs exactly as typed"
     used = found.used_strategy
     mark = f"{NATIVE_MARK} " if used.resume is not None else ""
-    yield f"  strategy    {mark}{used.kind.value}: {EXPLAINED[used.kind]}"
+    yield f"  comes back  {mark}{used.kind.value}: {EXPLAINED[used.kind]}"
     yield from _command_lines(used)
     yield f"  prompt      {_PROMPTS[spec.prompt]}{_at_resume(spec)}"
     yield from _typing(spec)

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 _MODE: Final = 0o644
 
 _TEXT: Final = """\
-{editor}
-# How AgentMux works in this project. Every key is optional; a key that is commented out has the
-# value shown. AgentMux reports a mistake with its file and line.
+{editor}# How AgentMux works in this project. Every key is optional; a key that is commented
+# out has the value shown. AgentMux reports a mistake with its file and line.
 version: 1
 
 defaults:
@@ -117,8 +116,11 @@ class Choices:
         return ("defaults.agent", *roles, *agents, "verify")
 
 
-def config_text(chosen: Choices) -> str:
-    """Return the configuration file that sets what was chosen."""
+def config_text(chosen: Choices, *, with_schema: bool = False) -> str:
+    """Return the configuration file that sets what was chosen.
+
+    With ``with_schema`` its first line names the schema beside it.
+    """
     # JSON is valid YAML, so this quotes any name.
     roles = (f"  {role}: {{agent: {json.dumps(name)}}}" for role, name in chosen.roles.items())
     agents = (
@@ -128,7 +130,7 @@ def config_text(chosen: Choices) -> str:
     mode = chosen.worktree or WorktreeMode.AUTO
     is_set = mode is not WorktreeMode.AUTO
     return _TEXT.format(
-        editor=EDITOR_LINE,
+        editor=f"{EDITOR_LINE}\n" if with_schema else "",
         agent=json.dumps(chosen.agent),
         roles="\n".join(["roles:" if chosen.roles else "# roles:", *roles]),
         agents="\n".join(["agents:" if chosen.permissions else "# agents:", *agents]),
@@ -139,13 +141,14 @@ def config_text(chosen: Choices) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a configuration file, and its schema beside it.
+    """Write a configuration file, and its schema beside it if the text names that.
 
     Raises:
         DataError: A file cannot be written.
     """
     files.make_dir(path.parent)
-    files.replace(path.parent / SCHEMA_FILE, config_schema_text().encode(), _MODE)
+    if text.startswith(EDITOR_LINE):
+        files.replace(path.parent / SCHEMA_FILE, config_schema_text().encode(), _MODE)
     files.replace(path, text.encode(), _MODE)
 
 

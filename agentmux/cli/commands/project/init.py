@@ -14,7 +14,8 @@ from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.cli.commands.project import config_template
 from agentmux.cli.commands.project.config_template import Choices, config_text, verify_lines
 from agentmux.cli.invocation import Invocation
-from agentmux.errors import DeclinedError, UsageError
+from agentmux.core.names import layout
+from agentmux.errors import DeclinedError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,16 +30,29 @@ def init(
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Use the built-in values without asking.")
     ] = False,
+    checks: Annotated[
+        bool,
+        typer.Option(
+            "--checks", help="Only find the tests, try them, and write what checks results."
+        ),
+    ] = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", help="Write the file's JSON Schema beside it, for editors."),
+    ] = False,
 ) -> int:
     """Write a configuration for this project.
 
     In a terminal, it asks which agent plays the roles, how much it may do without asking, where
     features are worked on, and which of the commands that it finds (pytest, npm test, cargo test,
     go test, make test) check results; each is run once first. It shows the file before it writes.
+    With --checks it asks only for these commands, and keeps everything else that the file says.
     """
     invocation: Invocation = ctx.obj
     if not defaults and not invocation.interactive:
         raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
+    if checks:
+        return _write_checks(invocation, asks=not defaults)
     path = config_template.require_free(invocation.site().project)
     world = invocation.world()
     commands = found_commands(world.project)
@@ -47,11 +61,54 @@ def init(
     else:
         chosen = _answers(invocation, world, commands, path)
     world.agents.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
-    config_template.write(path, config_text(chosen))
+    config_template.write(path, config_text(chosen, with_schema=schema))
     render.note(f"wrote {path}")
     trust_own_edit(invocation, world, keys=chosen.keys)
     _say_what_is_next(world, chosen, commands, asked=not defaults)
     return 0
+
+
+def _write_checks(invocation: Invocation, *, asks: bool) -> int:
+    """Write the commands that check results into the project's configuration.
+
+    Args:
+        invocation: The global options.
+        asks: Whether to ask a person about each command; otherwise all that pass are written.
+
+    Raises:
+        NotFoundError: No command was found.
+        UsageError: The configuration lists commands already.
+        ConfigError: The file cannot be edited.
+    """
+    from agentmux.adapters.config.edit import set_value
+    from agentmux.cli.ask.agent_choice import asking
+
+    world = invocation.world()
+    path = world.project / layout.PROJECT_CONFIG
+    if world.settings.verify:
+        names = ", ".join(each.name for each in world.settings.verify)
+        raise UsageError(f"results are verified already by: {names}", hints=(f"edit it: {path}",))
+    commands = found_commands(world.project)
+    if not commands:
+        raise NotFoundError(
+            f"no tests were found in {world.project}",
+            hints=(f"write into {path}: verify: [{{name: tests, run: [COMMAND]}}]",),
+        )
+    ask = asking() if asks else _take_what_passes
+    chosen = ask_checks(commands, world.project, invocation.environ, ask)
+    if not chosen:
+        render.note("nothing was written")
+        return 0
+    set_value(path, ("verify",), [{"name": each.name, "run": [*each.run]} for each in chosen])
+    render.note(f"wrote into {path}: verify: {', '.join(each.name for each in chosen)}")
+    trust_own_edit(invocation, world, keys=("verify",))
+    render.note("a session that began before takes it with: agentmux resume --repin")
+    return 0
+
+
+def _take_what_passes(question: str) -> str:
+    """Answer the questions of `ask_checks` for a script: run each command, take it if it passes."""
+    return "" if "[Y/n]" in question else "n"
 
 
 def _answers(
@@ -66,7 +123,7 @@ def _answers(
     from agentmux.cli.ask import setup_questions as questions
     from agentmux.cli.ask.agent_choice import ask_agent, asking
 
-    ask = asking()
+    ask = _spaced(asking())
     render.note("Enter takes the answer in brackets. Ctrl-C leaves, and nothing is written.")
     agent = ask_agent(world, ask, question="Which agent should play the roles in this project?")
     roles = questions.ask_roles(world, agent, ask)
@@ -79,6 +136,11 @@ def _answers(
     )
     _require_wanted(config_text(chosen), path, ask)
     return chosen
+
+
+def _spaced(ask: Ask) -> Ask:
+    """Return an `Ask` that leaves a blank line above each question."""
+    return lambda text: ask(f"\n{text}")
 
 
 def _require_wanted(text: str, path: Path, ask: Ask) -> None:

@@ -5,11 +5,13 @@ The orchestrator types them into the agent's pane; the command prints the result
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from agentmux.adapters.disk import files
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.resume.live_seat import only_seat
 from agentmux.app.commands.talk.seat_input import (
@@ -25,10 +27,14 @@ from agentmux.app.session.search.lookup import (
     require_no_copy,
     select_session,
 )
+from agentmux.app.views.session.last_screens import heading
+from agentmux.app.views.session.seat_screens import asking_seats, present_screen
 from agentmux.cli import render
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.agent_choice import asking
+from agentmux.cli.ask.person import agrees, leave, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.commands.look.show import screen_rows
 from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.documents.review import seat_named
@@ -125,34 +131,90 @@ def answer(
 ) -> int:
     """Press keys for a question that an agent asks.
 
-    They are pressed once, and only while the agent shows the screen with this digest. Without a
-    session, the only live one is meant; without a seat, the only agent that runs. If the first word
-    is a key, it is not taken for a session.
+    In a terminal, the command shows the agent's screen and asks which keys to press; keys that are
+    given are pressed after a yes. A script names the screen. They are pressed once, and only while
+    the agent shows that screen. Without a session, the only live one is meant; without a seat, the
+    only agent that asks or runs. A first word that is a key is no session.
     """
     invocation: Invocation = ctx.obj
     require_person(invocation, "answer")
     command = "answer SESSION --role SEAT KEYS --screen DIGEST"
     require_seconds(timeout)
-    if session is not None and (not keys or is_key(session)):
+    if session is not None and (is_key(session) or (screen and not keys)):
         keys, session = [session, *(keys or ())], None
-    if not screen:
+    if not screen and (json or not invocation.interactive):
         resolve_world(invocation, session, command=command)  # hints name only sessions that exist
         given = (*([session] if session else ()), *(("--role", role) if role else ()))
         show = " ".join(("agentmux show", *given))
         raise UsageError(
             "missing option --screen DIGEST", hints=(f"see screen and digest: {show}",)
         )
-    pressed = read_keys(keys or (), literal=literal)
-    world, entry, seat = _agent(invocation, session, role, command=command)
+    pressed = read_keys(keys or (), literal=literal) if keys or screen else ()
+    world, entry, seat = _agent(invocation, session, role, command=command, answers=True)
+    if not screen:
+        screen, pressed = _ask(invocation, world, entry, seat, pressed)
     fact = SeatAnswered(keys=pressed, screen=screen)
     record = record_input(world, entry, seat, fact, poke=lambda: poke(entry.path))
     return _end(world, entry, record, keys=pressed, timeout_s=timeout, json=json)
 
 
+def _ask(
+    invocation: Invocation, world: World, entry: SessionEntry, seat: str, keys: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """Show an agent's screen to a person, and ask which keys to press.
+
+    Args:
+        invocation: The global options.
+        world: The session's project, with its settings and tools.
+        entry: The session.
+        seat: The agent's seat.
+        keys: The keys that the person has named already, as `read_keys` returns them.
+
+    Returns:
+        The digest of the screen, and the keys.
+
+    Raises:
+        NotFoundError: The agent has no pane.
+        TerminalError: The tmux server does not answer.
+        DeclinedError: The person wants to press nothing.
+    """
+    shown = present_screen(world, entry, seat, files.read_limited)
+    render.out(f"session {entry.name}, {heading(shown, world.now())}")
+    render.screen(screen_rows(invocation, shown, plain=False))
+    render.out(f"== end of the screen of {seat} ==")
+    if keys:
+        if not agrees(f"Press {shown_keys(keys)}?"):
+            leave()
+        return shown.digest, keys
+    ask = asking()
+    while True:
+        try:
+            words = shlex.split(ask(_WHICH))
+            if not words:
+                leave()
+            return shown.digest, read_keys(words)
+        except (UsageError, ValueError) as error:  # an open quotation is a ValueError
+            for line in (str(error), *getattr(error, "hints", ())):
+                render.note(line)
+
+
+_WHICH: Final = (
+    "Which keys answer it? For example: 2 Enter, y, Down Enter, or a text in quotes.\n"
+    "Keys (Enter alone presses nothing): "
+)
+
+
 def _agent(
-    invocation: Invocation, name: str | None, role: str, *, command: str
+    invocation: Invocation, name: str | None, role: str, *, command: str, answers: bool = False
 ) -> tuple[World, SessionEntry, str]:
     """Return the world of the session's project, the session, and the name of the seat.
+
+    Args:
+        invocation: The global options.
+        name: The session's name; None means the only live one.
+        role: The seat; empty means the only agent that runs.
+        command: The command that hints show, with ``SESSION`` in place of the name.
+        answers: Whether the only agent that asks something is meant before the only one that runs.
 
     Raises:
         UsageError: No seat is named, and several agents run.
@@ -168,6 +230,9 @@ def _agent(
     require_no_copy(world, entry)
     if role:
         return world, entry, seat_named(role)
+    waiting = asking_seats(world, entry) if answers else frozenset[str]()
+    if len(waiting) == 1:
+        return world, entry, next(iter(waiting))
     return world, entry, only_seat(world.files(entry.path), entry.name)
 
 

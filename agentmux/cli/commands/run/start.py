@@ -18,7 +18,8 @@ from agentmux.app.commands.begin.start_consent import (
 )
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.search.lookup import shown_path
+from agentmux.app.session.search.lookup import entry_at, shown_path
+from agentmux.app.views.plain_fields import mapping
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at, trust_own_edit
 from agentmux.cli.commands.look import attachment
@@ -26,6 +27,7 @@ from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.cli.invocation import Invocation, absolute
 from agentmux.core.agents.environment import inherited_variables
+from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.shape import replace_unencodable
 from agentmux.core.documents.review import seat_named
@@ -36,6 +38,7 @@ from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
+    from agentmux.app.person import Person
     from agentmux.app.world import World
 
 QUICK: Final = "quick"
@@ -175,12 +178,32 @@ def start_feature(
         introduces=invocation.interactive and not json,
     )
     person = person_at(invocation, yes=yes, trust=trust)
+    if _goes_there(invocation, attach, json=json) and not dry_run:
+        person = _told_there(person)
     if dry_run:
         _show_plan(preview_start(world, person, command), json=json)
         return 0
     begun = start_with_consent(world, person, orchestrator_start(world, invocation.config), command)
     show_begun(invocation, world, begun, json=json, attach=attach)
     return 0
+
+
+def _told_there(person: Person) -> Person:
+    """Return a person who reads notes at the monitor, and in this terminal only before a question.
+
+    tmux takes the terminal before anybody could read more than a line.
+    """
+    lines: list[str] = []
+
+    def consents(question: str) -> bool:
+        for line in lines:
+            person.note(line)
+        agreed = person.consents(question)
+        if not agreed:
+            person.note("nothing was done")
+        return agreed
+
+    return replace(person, note=lines.append, consents=consents)
 
 
 def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
@@ -350,9 +373,7 @@ def show_begun(
         json: Print JSON.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
     """
-    for warning in begun.news:
-        render.note(f"warning: {warning}")
-    for line in begun.notes:
+    for line in (*(f"warning: {warning}" for warning in begun.news), *begun.notes):
         render.note(line)
     if json:
         render.as_json({"schema": SCHEMA, **begun_fields(world, begun)})
@@ -363,6 +384,7 @@ def show_begun(
     if not goes_there:
         return
     try:
+        render.note(_where(invocation, world, begun))
         status = attachment.go(invocation, world, begun.path, begun.target)
     except (UsageError, TerminalError) as error:
         # The session runs and the answer was shown, so this is no failure.
@@ -370,6 +392,19 @@ def show_begun(
         return
     if status:
         raise typer.Exit(status)
+
+
+def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
+    """Return the line above a session that is about to be shown: where, with whom, and back."""
+    options = mapping(entry_at(world, begun.path).fields, "options")
+    flagged = mapping(options, "agents")
+    agents = {"*": world.settings.defaults.agent, **flagged}
+    names = ", ".join(dict.fromkeys(map(str, agents.values())))
+    place = begun.worktree or str(world.project)
+    keys = world.terminal(begun.target.server.socket).own(begun.target).leave_keys()
+    inside = bool(invocation.environ.get("TMUX")) and bool(keys.back)
+    back = keys.back if inside else keys.detach or f"tmux detach -s {begun.tmux_name}"
+    return f"{begun.name}: {names} in {place}; back to this shell: {back}"
 
 
 def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:

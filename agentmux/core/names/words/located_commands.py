@@ -30,6 +30,21 @@ COMMAND: Final = re.compile(
 )
 """Matches what precedes any command in a message, so that the command begins where it ends."""
 
+FINAL: Final = ("approve", "remove", "rewind", "stop")
+"""Our commands that cannot be taken back; they name a session by its whole name."""
+
+_FINAL_COMMAND: Final = (
+    rf"\bagentmux (?:--project (?:'[^']*'|\S+) )?(?:{'|'.join(FINAL)})\b"
+    r".*?(?=[;,:)`\n]|\.(?:\s|$)| && |, | (?:and|or|then) |$)"
+)
+_SESSION_NAME: Final = re.compile(
+    rf"{_FINAL_COMMAND}|(?<![\w./=-])(\d{{8}}-\d{{6}}-[a-z0-9][a-z0-9-]*+)(?![\w/]|\.\w)"
+)
+"""Matches a command that keeps its session's name, or else (group 1) the name of a session.
+
+The name is not part of a path, of a file's name or of the name of a tmux session.
+"""
+
 ANYWHERE: Final = frozenset({"completion", "demo", "fleet", "help", "version"})
 """Our commands that do not need a project, or have an option of their own for it."""
 
@@ -51,6 +66,23 @@ def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "
     if isinstance(answer, list | tuple):
         return [locate_messages(each, locate, of=of) for each in answer]
     return locate(answer) if isinstance(answer, str) and of in _MESSAGES else answer
+
+
+def names_session(text: str) -> bool:
+    """Whether a message contains the whole name of a session that `call_sessions` may replace."""
+    return any(each[1] for each in _SESSION_NAME.finditer(text))
+
+
+def call_sessions(text: str, short: Mapping[str, str]) -> str:
+    """Return a message with sessions called by their short names.
+
+    Commands that cannot be taken back keep the whole name.
+
+    Args:
+        text: The message.
+        short: The short name of each session of the project, by its whole name.
+    """
+    return _SESSION_NAME.sub(lambda each: short.get(each[1], each[0]), text)
 
 
 def at_project(text: str, project: Path, commands: Collection[str]) -> str:

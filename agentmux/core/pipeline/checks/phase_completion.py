@@ -161,9 +161,9 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
         done = [n for n, path in markers.items() if artifacts.exists(path)]
         missing = [n for n in markers if n not in done]
         if missing:
-            names = ", ".join(f"done_{n}" for n in missing)
             paths = (markers[n] for n in missing)
-            return _no(f"{names} missing: {len(done)} of {count} sub-plans are done", *paths)
+            names = ", ".join(map(str, missing))
+            return _no(f"{len(done)} of {count} sub-plans are done; open: {names}", *paths)
         return _yes(f"done_1 to done_{count}", *markers.values())
 
     return check_completion
@@ -282,6 +282,6 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
             return _yes("done_1 exists", marker)
         if outcome == PASSED:
             return _yes(f"{sender} has passed since", f"{senders[sender]}/{RESULTS}")
-        return _no("done_1 is missing", fix_request(state))
+        return _no("the fix is not handed in", fix_request(state))
 
     return check_completion

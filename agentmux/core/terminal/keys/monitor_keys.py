@@ -112,7 +112,7 @@ MONITOR_KEYS: Final = (
     _line(_W, _C.BEGINNING, (Key.TAB,), "Tab", "choose where the next cycle begins"),
     _line(_W, _C.ERASE, (Key.BACKSPACE,), "Backspace", "erase the last letter"),
     _line(_W, _C.CLEAR, (Key.CLEAR,), "Ctrl-U", "erase all"),
-    _line(_W, _C.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "give it up"),
+    _line(_W, _C.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "cancel"),
 )  # fmt: skip
 
 DETACH: Final = "detach: prefix d"

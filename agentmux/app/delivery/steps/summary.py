@@ -1,0 +1,20 @@
+"""The summary of a session's result, as text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.terminal.text.markdown import render_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session.session_files import SessionFiles
+
+
+def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield the lines of the whole summary, rendered; nothing if there is no summary."""
+    data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
+    yield from render_markdown((data or b"").decode("utf-8", "replace"))
