@@ -53,7 +53,7 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])", re.IGNORECASE)
 
 
-def found(text: str) -> list[str]:
+def not_words_in(text: str) -> list[str]:
     """Return the words of the column *not* in a text, outside of code and commands."""
     prose = _COMMAND.sub(" ", _CODE.sub(" ", text))
     return [word for word in _words() if _pattern(word).search(prose)]
@@ -98,18 +98,18 @@ def _pages() -> Iterator[tuple[str, str]]:
             yield name, _TABLE.sub("", text) if name == _GLOSSARY else text
 
 
-def _wrong() -> Iterator[str]:
+def _places() -> Iterator[str]:
     for read in (_messages, _help, _screens, _pages):
         for place, text in read():
             keys = _KEY_WORDS if place in _KEY_PAGES else ()
-            words = [each for each in found(text) if not each.startswith(keys)]
+            words = [each for each in not_words_in(text) if not each.startswith(keys)]
             if words:
                 yield f"{place}: {', '.join(words)}: {text[:80]!r}"
 
 
 def test_what_people_read_has_none_of_the_words_of_the_column_not() -> None:
     assert {"wish", "anew", "mend", "parked", "strategy"} <= set(_words())
-    assert not list(_wrong()), "say it as the glossary does"
+    assert not list(_places()), "say it as the glossary does"
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_what_people_read_has_none_of_the_words_of_the_column_not() -> None:
     ],
 )
 def test_a_word_is_found_in_prose_alone(text: str, seen: list[str]) -> None:
-    assert found(text) == seen
+    assert not_words_in(text) == seen

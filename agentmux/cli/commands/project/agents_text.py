@@ -46,8 +46,8 @@ def list_lines(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
     rows += [
         (
             f"{each.spec.name}{' *' if each.is_default else ''}",
-            _installed(each),
-            _comes_back(each),
+            _describe_install(each),
+            _describe_resume(each),
             _asks(each.spec),
         )
         for each in ordered
@@ -65,13 +65,13 @@ def list_lines(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
     return [*lines, "", "to install:", *render.table(ways)] if ways else lines
 
 
-def _installed(report: AgentReport) -> str:
+def _describe_install(report: AgentReport) -> str:
     if not report.probe.installed:
         return "no"
     return "does not run" if report.probe.problem else report.version or "yes"
 
 
-def _comes_back(report: AgentReport) -> str:
+def _describe_resume(report: AgentReport) -> str:
     """Return whether a resume brings the agent's conversations back, in a word."""
     if report.spec.prompt is PromptBy.SHOWN:
         return "-"

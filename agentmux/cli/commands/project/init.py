@@ -123,7 +123,7 @@ def _answers(
     from agentmux.cli.ask import setup_questions as questions
     from agentmux.cli.ask.agent_choice import ask_agent, asking
 
-    ask = _spaced(asking())
+    ask = _with_blank_line(asking())
     render.note("Enter takes the answer in brackets. Ctrl-C leaves, and nothing is written.")
     agent = ask_agent(world, ask, question="Which agent should play the roles in this project?")
     roles = questions.ask_roles(world, agent, ask)
@@ -138,7 +138,7 @@ def _answers(
     return chosen
 
 
-def _spaced(ask: Ask) -> Ask:
+def _with_blank_line(ask: Ask) -> Ask:
     """Return an `Ask` that leaves a blank line above each question."""
     return lambda text: ask(f"\n{text}")
 
