@@ -64,7 +64,7 @@ def test_the_list_says_what_the_user_configured(project: Path, tmp_path: Path) -
     rows = [re.split("  +", line) for line in run(project).stdout.splitlines()]
     agents = {row[0]: row[1:] for row in rows}
     assert agents["demo"] == ["1.0.0", "yes", "as you set it"]
-    assert agents["broken"] == ["does not run", "unknown", "unknown"]
+    assert agents["broken"] == ["does not run", "unknown", "as you set it"]
     assert agents["/bin/cat *"] == ["yes", "no", "unknown"]
 
 
