@@ -300,7 +300,8 @@ def test_what_cannot_be_taken_back_takes_no_beginning_of_a_name(
 def test_a_person_is_asked_whether_a_beginning_is_meant(make: Make) -> None:
     path = make(feature="Add auth").path
     asked = on_screen("remove", "add", "--yes", cols=200, typed="n\n")
-    assert f"`add` is the beginning of session {NAME} (Add auth). Is it meant? [y/N]" in asked
+    assert "`add` is the beginning of session add-auth (Add auth)\r\n" in asked
+    assert "Is it meant? [y/N]" in asked
     assert "nothing was done" in asked
     assert path.is_dir()
     on_screen("remove", "add", "--yes", cols=200, typed="y\n")

@@ -80,7 +80,8 @@ def _require_meant(invocation: Invocation, entry: SessionEntry, name: str, comma
             hints=(f"did you mean: agentmux {whole}",),
         )
     title = f" ({entry.title})" if entry.title else ""
-    if not agrees(f"`{name}` is the beginning of session {entry.name}{title}. Is it meant?"):
+    render.note(f"`{name}` is the beginning of session {entry.name}{title}")
+    if not agrees("Is it meant?"):
         leave()
 
 
