@@ -113,7 +113,7 @@ def test_what_is_cancelled_or_abandoned_waits_for_a_yes(engine: sa.Engine, featu
     row = _row(engine, feature, **WAITING)
     for change, question in (
         (deciding.cancel, f"Cancel `{row.title}`?"),
-        (drain.abandon, f"Begin `{row.title}` anew? What its host has of it is lost."),
+        (drain.abandon, f"Begin `{row.title}` again? What its host has of it is lost."),
     ):
         talk = Conversation(agrees=False)
         with pytest.raises(DeclinedError):

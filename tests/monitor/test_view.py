@@ -254,8 +254,8 @@ def test_who_is_parked_does_not_wait_for_the_user() -> None:
     parked["coder-2"] = replace(parked["coder-2"], launch=known.launch)
     shown = picture(seats={"coder-2": known}, statuses={"coder-2": waits}, parked=parked)
     text = " ".join(text_of(shown).split())
-    assert "coder-2 waits for its limit until 12:10" in text
-    assert "Waiting coder-3 waits for its limit until Jan 2, 12:10" in text
+    assert "coder-2 limit until 12:10" in text
+    assert "Waiting coder-3 limit until Jan 2, 12:10" in text
     assert "Your turn" not in text
 
 

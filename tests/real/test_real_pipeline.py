@@ -659,8 +659,8 @@ def test_a_usage_limit_is_waited_out(name: str, real: Real, wait_until: WaitUnti
     until = datetime.fromisoformat(parked["until"]).timestamp()
     assert until == resets, f"{parked}\n{run.screen}"
     run.until(lambda: run.status().get("parked_until") == parked["until"], "status says nothing")
-    assert "waits for its limit until" in real.agentmux("status").stdout
-    run.until(lambda: "waits for its limit until" in run.monitor, "the monitor says nothing", 15)
+    assert "limit until" in real.agentmux("status").stdout
+    run.until(lambda: "limit until" in run.monitor, "the monitor says nothing", 15)
 
     model.refusal = None
     before = len(model.turns)

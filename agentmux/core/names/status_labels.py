@@ -213,7 +213,7 @@ def parked_label(until: datetime, now: datetime) -> str:
 
     `clock_label` formats the time.
     """
-    return f"waits for its limit until {clock_label(until, now)}"
+    return f"limit until {clock_label(until, now)}"
 
 
 def most_urgent(seen: Collection[str]) -> SessionStatus:

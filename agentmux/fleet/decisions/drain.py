@@ -49,7 +49,7 @@ def abandon(engine: sa.Engine, person: Person, row: Feature) -> tuple[str, ...]:
         DeclinedError: The person said no.
     """
     gone = require_begun(row)
-    person.agree(f"Begin `{row.title}` anew? What its host has of it is lost.")
+    person.agree(f"Begin `{row.title}` again? What its host has of it is lost.")
     enqueuer = Enqueuer(engine)
     with explain_errors(engine), engine.begin() as connection:
         host = connection.execute(
