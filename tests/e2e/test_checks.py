@@ -193,4 +193,3 @@ def test_the_worktree_of_the_base_goes_with_its_session(project: Project) -> Non
 def test_nothing_verified_is_said(project: Project) -> None:
     done = project.run("start", "--agent", "demo", "--dry-run", "x")
     assert "nothing will be verified; to find the tests" in done.stderr
-    assert "edit .agentmux/config.yaml" in done.stderr

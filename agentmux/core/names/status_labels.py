@@ -116,9 +116,7 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     ),
     statuses.FAILED: StatusRow("failed", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.FAILED),
     statuses.LIMIT: StatusRow("usage limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
-    statuses.PARKED: StatusRow(
-        "waits for a limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED
-    ),
+    statuses.PARKED: StatusRow("limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
     statuses.STOPPED: StatusRow("stopped", StatusGroup.INTERRUPTED, Colour.DIM),
     statuses.INTERRUPTED: StatusRow("interrupted", StatusGroup.INTERRUPTED, Colour.YELLOW),
     statuses.DONE: StatusRow("done", StatusGroup.DONE, Colour.GREEN, Occasion.DONE),

@@ -65,7 +65,7 @@ def test_the_list_says_what_the_user_configured(project: Path, tmp_path: Path) -
     agents = {row[0]: row[1:] for row in rows}
     assert agents["demo"] == ["1.0.0", "yes", "as you set it"]
     assert agents["broken"] == ["does not run", "unknown", "as you set it"]
-    assert agents["/bin/cat *"] == ["yes", "no", "unknown"]
+    assert agents["cat *"] == ["yes", "no", "unknown"]
 
 
 def test_the_rest_is_told_with_probe(project: Path) -> None:
