@@ -220,7 +220,7 @@ def test_the_last_line_of_an_agent_that_has_ended_is_not_shown() -> None:
     asks = {"coder-2": "Enter to confirm"}
     for status, is_shown in (("launched", True), ("crashed", False), ("finished", False)):
         shown = picture(seats={"coder-2": seat(status=status)}, statuses={"coder-2": seen(status)})
-        assert ("Enter to confirm" in text_of(replace(shown, last_lines=asks))) is is_shown
+        assert ("> Enter to confirm" in text_of(replace(shown, last_lines=asks))) is is_shown
 
 
 def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
