@@ -713,7 +713,7 @@ def test_no_to_going_back_leaves_a_session_as_it_is(make: Make) -> None:
     made.leave("02_architecting/architecture.md", "x")
     code, _, told = in_terminal("resume", "--phase", "architecting", typed="n\n")
     assert code == ExitCode.INTERRUPTED
-    assert "Go back from planning to architecting?" in told
+    assert "--phase goes back from planning to architecting" in told
     assert "nothing was done" in told
     assert "interrupted" not in told
     assert "resumed" not in made.kinds

@@ -128,7 +128,7 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
     project: Path, state: SessionState, tmp_path: Path, error: Exception, said: str
 ) -> None:
     class Mute:
-        def foresee(self, *_: object, **__: object) -> None:
+        def check_mergeable(self, *_: object, **__: object) -> None:
             raise error
 
     here = world(project, state)

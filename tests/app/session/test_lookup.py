@@ -133,7 +133,7 @@ def test_of_many_sessions_only_the_newest_are_held(site: Site, make: Callable[..
         states.append(ref(found))
         return found
 
-    quick = SimpleNamespace(glance=glance, names=session_folders.names)
+    quick = SimpleNamespace(read_unchecked=glance, names=session_folders.names)
     newest, count = newest_sessions(replace(site, folders=quick), 3)
     assert count == 12
     assert [each.name for each in newest] == [each.name for each in list_sessions(site)[:3]]
