@@ -32,6 +32,7 @@ LOOKS: Final = frozenset({
     "agentmux pipelines show",
     "agentmux research --help",
     "agentmux resume --all --dry-run",
+    "agentmux resume --all --dry-run --json",
     "agentmux show",
     "agentmux show --role",
     "agentmux status",
