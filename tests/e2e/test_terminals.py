@@ -676,9 +676,13 @@ def test_in_a_terminal_start_says_one_line_and_the_monitor_says_the_rest(
     start = ("start", "--agent", "demo", "add a greeting")
     with Client(project, sys.executable, "-m", "agentmux", *start) as client:
         wait_until(lambda: "\x1b" in client.said, 30, lambda: client.said)  # tmux draws
-        line, rest = client.said.split("\r\n", 1)
-        assert line == f"add-a-greeting: demo in {project.path}; back to this shell: C-b d"
-        assert rest.startswith("\x1b")
+        told, drawn, _ = client.said.partition("\x1b")
+        assert re.fullmatch(
+            rf"add-a-greeting: demo in {re.escape(str(project.path))}; it runs 5 agents or more, "
+            r"\d+ kB of prompts; back to this shell: C-b d ",
+            " ".join(told.split()) + " ",
+        )
+        assert drawn
         session = Session(project, *project.sessions())
         for told in (
             "nothing will be verified",

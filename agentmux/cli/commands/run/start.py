@@ -395,7 +395,7 @@ def show_begun(
 
 
 def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
-    """Return the line above a session that is about to be shown: where, with whom, and back."""
+    """Return the line above a session to be shown: where, with whom, its cost, and the way back."""
     options = mapping(entry_at(world, begun.path).fields, "options")
     flagged = mapping(options, "agents")
     agents = {"*": world.settings.defaults.agent, **flagged}
@@ -404,7 +404,8 @@ def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
     keys = world.terminal(begun.target.server.socket).own(begun.target).leave_keys()
     inside = bool(invocation.environ.get("TMUX")) and bool(keys.back)
     back = keys.back if inside else keys.detach or f"tmux detach -s {begun.tmux_name}"
-    return f"{begun.name}: {names} in {place}; back to this shell: {back}"
+    runs = f"; it runs {begun.cost}" if begun.cost else ""
+    return f"{begun.name}: {names} in {place}{runs}; back to this shell: {back}"
 
 
 def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:
