@@ -45,7 +45,10 @@ def _unknown(line: str) -> list[str]:
     known |= {name for each in path for option in each.options for name in option.off}
     below = words[len(path) - 1 : len(path)] if path[-1].commands else []
     flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
-    return [*(w for w in below if w.islower()), *(flag for flag in flags if flag not in known)]
+    return [
+        *(w for w in below if w.islower() and w[0] != "-"),
+        *(flag for flag in flags if flag not in known),
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -26,18 +26,18 @@ def on_screen(project: Project, *words: str, code: int, cols: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
+    ("words", "code", "rows"),
     [
-        (("status", NAME), 0),
-        (("resume", "--dry-run", NAME), 0),
-        (("attach", NAME), 4),
-        (("agents",), 0),
-        (("start", "--dry-run", "--agent", "demo", REQUESTS[1]), 0),
+        (("status", NAME), 0, 23),
+        (("resume", "--dry-run", NAME), 0, 23),
+        (("attach", NAME), 4, 23),
+        (("agents",), 0, 46),
+        (("start", "--dry-run", "--agent", "demo", REQUESTS[1]), 0, 23),
     ],
     ids=["status", "resume --dry-run", "attach", "agents", "start --dry-run"],
 )
 def test_what_commands_print_is_folded_between_words(
-    project: Project, words: tuple[str, ...], code: int
+    project: Project, words: tuple[str, ...], code: int, rows: int
 ) -> None:
     make_session(project.path, NAME, feature=REQUESTS[0])
     texts = on_screen(project, *words, code=code, cols=1000)
@@ -45,7 +45,7 @@ def test_what_commands_print_is_folded_between_words(
     assert too_wide(lines, 80) == []
     assert wrapped_ids(lines, {NAME}) == []
     assert list(cut_words(lines, texts, 80)) == []
-    assert beyond_first_screen(lines, 23, [lines[-2]]) == []
+    assert beyond_first_screen(lines, rows, [lines[-2]]) == []
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ def test_as_json(make: Make, project: Path, capsys: Capture) -> None:
     assert (found["schema"], found["project"], found["done"]) == (1, str(project), 1)
     (session,) = found["sessions"]
     assert session["group"] == "interrupted"
-    assert session["next"] == "agentmux resume add-login"
+    assert session["next"] == "agentmux resume 20260101-101500-add-login"
     assert session["status"] == "interrupted"
 
 

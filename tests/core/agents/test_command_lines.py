@@ -132,7 +132,7 @@ def test_an_id_that_is_not_known_yet_keeps_its_place() -> None:
 def test_a_missing_value_is_a_bug_not_an_empty_word() -> None:
     with pytest.raises(ValueError, match=r"no value for \{session_id\}"):
         launch_argv(SPEC, ASSIGN)
-    with pytest.raises(ValueError, match="has no resume words"):
+    with pytest.raises(ValueError, match="has no words to resume by"):
         resume_argv(SPEC, NO_STRATEGY)
 
 
