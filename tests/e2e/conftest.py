@@ -240,7 +240,7 @@ class Session:
     @property
     def short(self) -> str:
         """The name by which messages call the session, by the sessions that there are now."""
-        there = {each.name for each in self.path.parent.iterdir()}
+        there = {each.name for each in self.path.parent.glob("*")}
         return layout.short_names({*there, self.name})[self.name]
 
     @property
