@@ -99,9 +99,7 @@ def test_a_picture_is_what_the_program_shows(tmp_path: Path) -> None:
         made = (tmp_path / "list.svg").read_text()
         assert stage.root.name not in made
     shown = re.sub(r"<[^>]+>", " ", made).replace("\xa0", " ")
-    assert re.search(
-        r"SESSION.*PHASE.*20260101-10\d{4}-export-orders +architecting", shown, re.DOTALL
-    )
+    assert re.search(r"SESSION.*PHASE.* export-orders +architecting", shown, re.DOTALL)
     assert not stage.root.exists()
     (tmp_path / "list.svg").write_text(made.replace("1", "2"))
     gallery.write("list.svg", made.encode())
