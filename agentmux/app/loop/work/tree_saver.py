@@ -51,7 +51,7 @@ class TreeSaver:
         self._seen = position(session.state)
         self._running: asyncio.Task[None] | None = None
         self._due: tuple[str, Position] | None = None
-        self._due_s = 0.0
+        self._began_s = 0.0
         self._problem = ""
 
     def save_if_due(self) -> None:
@@ -68,13 +68,13 @@ class TreeSaver:
     async def before_next(self) -> None:
         """Wait for running checkpoints; call this before the next agent is started.
 
-        Waits until `PATIENCE_S` seconds after the last one was due, not longer. Does not wait for a
-        session in the checkout, because no rewind restores files there.
+        Waits for each one until `PATIENCE_S` seconds after it began, not longer. Does not wait for
+        a session in the checkout, because no rewind restores files there.
         """
         if not self._session.state.worktree:
             return
-        left_s = self._due_s + PATIENCE_S - asyncio.get_running_loop().time()
-        if self._is_busy() and left_s > 0:
+        now = asyncio.get_running_loop().time
+        while self._is_busy() and (left_s := self._began_s + PATIENCE_S - now()) > 0:
             await self._wait(left_s)
 
     async def at_stop(self) -> None:
@@ -95,8 +95,8 @@ class TreeSaver:
 
     def _begin(self, because: str, at: Position) -> None:
         self._due = (because, at)
-        self._due_s = asyncio.get_running_loop().time()
         if not self._is_busy():
+            self._began_s = asyncio.get_running_loop().time()
             self._running = asyncio.create_task(self._take_due())
 
     async def _wait(self, limit_s: float) -> None:
@@ -107,6 +107,7 @@ class TreeSaver:
         while self._due is not None:
             (because, at), self._due = self._due, None
             await self._take(because, at)
+            self._began_s = asyncio.get_running_loop().time()  # the next one, if one is due
 
     async def _take(self, because: str, at: Position) -> None:
         try:
