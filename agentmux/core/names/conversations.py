@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -101,6 +101,14 @@ def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
     if mode == _FRESH:
         return (SeatChoice.PLANNED, SeatChoice.SHELL, SeatChoice.STOPPED)
     return (SeatChoice.PLANNED,)  # there is no agent
+
+
+def first_choice(offered: Container[SeatChoice], *, fresh: bool) -> SeatChoice:
+    """Return what is chosen for a seat before the user chooses.
+
+    That is a new conversation if all seats begin one (``fresh``), and this seat can.
+    """
+    return SeatChoice.FRESH if fresh and SeatChoice.FRESH in offered else SeatChoice.PLANNED
 
 
 def next_choice(offered: Sequence[SeatChoice], now: SeatChoice) -> SeatChoice:

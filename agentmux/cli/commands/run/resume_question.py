@@ -11,7 +11,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import agrees, leave
 from agentmux.cli.picker import screen
 from agentmux.core.codec.frozen import replace
-from agentmux.core.names.conversations import SeatChoice
+from agentmux.core.names.conversations import first_choice
 from agentmux.core.names.words.counts import format_count
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentmux.cli.invocation import Invocation
     from agentmux.cli.picker.screen import ShownPlans
     from agentmux.core.conversation.launch_policy import LaunchPolicy
+    from agentmux.core.names.conversations import SeatChoice
 
 
 def ask_resume(invocation: Invocation, world: World, question: ResumeQuestion) -> LaunchPolicy:
@@ -76,11 +77,9 @@ def ask_about(
 
 def _choices(shown: ShownPlans, outlook: Outlook) -> Mapping[str, SeatChoice]:
     """Return what was chosen before for each seat of a session."""
-    fresh = SeatChoice.FRESH
     return {
         each.seat: shown.chosen.get(
-            (outlook.name, index),
-            fresh if shown.fresh and fresh in each.digests else SeatChoice.PLANNED,
+            (outlook.name, index), first_choice(each.digests, fresh=shown.fresh)
         )
         for index, each in enumerate(outlook.seats)
     }

@@ -10,13 +10,10 @@ from functools import partial
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.names.conversations import SeatChoice, next_choice
+from agentmux.core.names.conversations import SeatChoice, first_choice, next_choice
 from agentmux.core.names.words.counts import format_count
 from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.core.terminal.text.search import matches
-
-FRESH: Final = SeatChoice.FRESH
-PLANNED: Final = SeatChoice.PLANNED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +94,7 @@ class Picker:
         choice = next((each for each in self.choices if each.name == name), None)
         seats = choice.seats or () if choice is not None else ()
         return tuple(
-            self.chosen.get((name, index), FRESH if self.fresh and FRESH in offered else PLANNED)
+            self.chosen.get((name, index), first_choice(offered, fresh=self.fresh))
             for index, offered in enumerate(seats)
         )
 
