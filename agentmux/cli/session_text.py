@@ -28,7 +28,7 @@ from agentmux.core.names.status_labels import (
     age,
     status_colour,
 )
-from agentmux.core.terminal.text.text_width import clean, cut, width
+from agentmux.core.terminal.text.text_width import clean, cut, cut_start, width
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
@@ -123,7 +123,7 @@ def _cut_cell(text: str, cells: int, column: int) -> str:
 
     The beginnings of all branches are the same.
     """
-    return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
+    return cut_start(text, cells) if column == _BRANCH else cut(text, cells)
 
 
 def status_lines(

@@ -15,7 +15,14 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import SeatChoice, conversation, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age
-from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, cut_apart, width, wrap
+from agentmux.core.terminal.text.text_width import (
+    ELLIPSIS,
+    clean,
+    cut_apart,
+    cut_start,
+    width,
+    wrap,
+)
 from agentmux.core.terminal.text.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
@@ -164,13 +171,8 @@ def _header(picker: Picker, cols: int) -> PickerLine:
     left = question if cols >= _ROOMY else verb
     if picker.typing:
         room = cols - width(f"{left}  / {right}")
-        left += f"  /{_end(f'{picker.sought}▏', room)}"
+        left += f"  /{cut_start(clean(f'{picker.sought}▏'), room)}"
     return PickerLine(_spread(left, right, cols), LineStyle.BOLD)
-
-
-def _end(text: str, cols: int) -> str:
-    """Return the end of a text, which is what was typed last."""
-    return text if width(text) <= cols else cut(text[::-1], cols)[::-1]
 
 
 def _spread(left: str, right: str, cols: int) -> str:

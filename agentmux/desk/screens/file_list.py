@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widgets import OptionList, Static
 
 from agentmux.core.documents.diff_files import DiffFile
-from agentmux.core.terminal.text.text_width import ELLIPSIS, printable, width
+from agentmux.core.terminal.text.text_width import cut_start, printable, width
 from agentmux.desk.screens.widgets import strip_of
 from agentmux.desk.styled import PLAIN, Line, plain
 
@@ -41,12 +41,7 @@ def file_line(file: DiffFile, cols: int) -> Line:
     added = f" +{file.added}" * bool(file.added)
     removed = f" -{file.removed}" * bool(file.removed)
     room = max(cols - 2 - len(added) - len(removed), 2)
-    path = printable(file.path)
-    if width(path) > room:
-        path = path[1 - room :]
-        while width(path) >= room:
-            path = path[1:]
-        path = ELLIPSIS + path
+    path = cut_start(printable(file.path), room)
     kind = (f"{file.kind} ", _KINDS.get(file.kind, PLAIN))
     return (kind, (path, PLAIN), (added, "green"), (removed, "red"))
 

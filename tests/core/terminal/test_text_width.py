@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.text.text_width import ONE_CELL, cut, cut_apart, width
+from agentmux.core.terminal.text.text_width import ONE_CELL, cut, cut_apart, cut_start, width
 
 
 def test_the_blocks_that_are_measured_without_the_library_are_as_it_says() -> None:
@@ -43,6 +43,15 @@ def test_our_own_signs_and_latin_letters_do_not_load_the_library() -> None:
 )
 def test_prose_is_cut_after_a_word(cols: int, kept: str) -> None:
     assert cut("new conversation, started 2 times today", cols) == kept
+
+
+@pytest.mark.parametrize(
+    ("cols", "kept"),
+    [(9, "…d-a-日本"), (8, "…-a-日本"), (5, "…日本"), (4, "…本"), (1, "…"), (0, "")],
+)
+def test_a_path_keeps_its_end(cols: int, kept: str) -> None:
+    assert cut_start("add-a-日本", 10) == "add-a-日本"
+    assert cut_start("add-a-日本", cols) == kept
 
 
 def test_texts_that_would_look_the_same_are_cut_in_their_middle() -> None:

@@ -109,6 +109,11 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
     return _head(text, cols - 1, cells) + ELLIPSIS[: max(cols, 0)]
 
 
+def cut_start(text: str, cols: int) -> str:
+    """Return a clean text (see `clean`), cut to ``cols`` cells at its start, before an ellipsis."""
+    return text if width(text) <= cols else f"{ELLIPSIS[: max(cols, 0)]}{_tail(text, cols - 1)}"
+
+
 def cut_apart(texts: Sequence[str], cols: int) -> tuple[str, ...]:
     """Return clean texts (see `clean`), each cut to ``cols`` cells, as `cut` does.
 
@@ -123,8 +128,12 @@ def cut_apart(texts: Sequence[str], cols: int) -> tuple[str, ...]:
 
 
 def _without_middle(text: str, cols: int) -> str:
-    end = _head(text[::-1], cols // 2, library_width)[::-1]
+    end = _tail(text, cols // 2)
     return f"{_head(text, cols - 1 - width(end), library_width)}{ELLIPSIS}{end}"
+
+
+def _tail(text: str, cols: int) -> str:
+    return _head(text[::-1], cols, library_width)[::-1]
 
 
 def _head(text: str, cols: int, cells: Cells) -> str:
