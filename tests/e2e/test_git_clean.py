@@ -66,7 +66,7 @@ def test_who_loses_a_session_is_told_what_ended_and_what_is_left(
     project: Project, wait_until: WaitUntil
 ) -> None:
     session = begin_and_lose(project, wait_until)
-    ended = "ended in phase architecting, because its directory"
+    ended = f"session {session.name} ended in phase architecting, because its directory"
     assert f"{ended} {session.path} was deleted" in project.run("list").stderr
     for words in (("status",), ("resume",), ("resume", session.name), ("status", "add")):
         said = project.fails(4, *words)
@@ -103,7 +103,7 @@ def test_what_was_in_a_worktree_that_somebody_removes_is_told_in_the_others(
     tree = session.state["worktree"]
     project.git("worktree", "remove", str(linked))  # git does not ask: the session is ignored
     wait_until(lambda: not project.processes(), 30)
-    ended = "ended in phase architecting, because its directory"
+    ended = f"session {session.name} ended in phase architecting, because its directory"
     for look in ([], ["list"], ["doctor"]):
         done = project.run(*look)
         assert f"{ended} {session.path} is gone with {linked}" in done.stdout + done.stderr, look

@@ -94,7 +94,7 @@ def _write_checks(invocation: Invocation, *, asks: bool) -> int:
             f"no tests were found in {world.project}",
             hints=(f"write into {path}: verify: [{{name: tests, run: [COMMAND]}}]",),
         )
-    ask = asking() if asks else _take_what_passes
+    ask = asking() if asks else _take_usual_answer
     chosen = ask_checks(commands, world.project, invocation.environ, ask)
     if not chosen:
         render.note("nothing was written")
@@ -106,9 +106,9 @@ def _write_checks(invocation: Invocation, *, asks: bool) -> int:
     return 0
 
 
-def _take_what_passes(question: str) -> str:
-    """Answer the questions of `ask_checks` for a script: run each command, take it if it passes."""
-    return "" if "[Y/n]" in question else "n"
+def _take_usual_answer(_: str) -> str:
+    """Answer a question of `ask_checks` with an empty line: each command that passes is taken."""
+    return ""
 
 
 def _answers(
