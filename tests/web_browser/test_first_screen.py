@@ -83,7 +83,7 @@ def test_an_agent_asks_and_another_session_has_the_same_request(
 
     page.goto(f"{server.origin}/sessions/{other.name}")
     expect(page.locator("#plan")).to_contain_text("It goes on in architecting")
-    first_screen(page, "#plan ul", "#plan button")
+    first_screen(page, "#plan select", "#plan button")
     whole(page)
     page.get_by_role("button", name="Resume", exact=True).click()
     expect(page.locator(".said")).to_be_visible()
@@ -107,7 +107,9 @@ def test_a_result_is_to_be_decided(page: "Page", project: Project, server: Serve
     page.get_by_text("Ask for changes…").click()
     beginning = page.get_by_label("fixing:")
     expect(beginning).to_be_checked()
-    expect(page.locator("#decide")).to_contain_text("runs fixing")
+    expect(page.locator("#decide")).to_contain_text(
+        "fixing: a small change: one coder, then the checks, the reviews and the summary"
+    )
     first_screen(page, "#decide textarea")
     whole(page)
     for tab in TABS:
