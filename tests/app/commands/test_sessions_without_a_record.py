@@ -50,6 +50,7 @@ _VARYING: Final = (
     (re.compile(r'"age_s": \d+(\.\d+)?'), '"age_s": 0'),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"launches/[0-9a-f]{12}"), "launches/LAUNCH"),
+    (re.compile(r'"digest": "[0-9a-f]{8}"'), '"digest": "DIGEST"'),  # of the agent's path, too
 )
 
 
