@@ -42,7 +42,7 @@ def test_a_second_project_of_the_repository_waits_for_the_first(
     assert lock.is_held(), "by the orchestrator, for as long as it runs"
     for more in ((), ("--dry-run",)):
         said = project.fails(3, "start", "--agent", "demo", "--no-worktree", *more, "y", cwd=api)
-        assert f"session {first.short} is live in the same work tree, {project.path}" in said
+        assert f"session {first.name} is live in the same work tree, {project.path}" in said
         assert f"agentmux stop {first.path}" in said
     assert not (api / ".agentmux" / ".sessions").exists()
     project.ok("stop", str(first.path))
@@ -64,7 +64,7 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
     os.kill(first.runtime["orchestrator_pid"], signal.SIGKILL)
     wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
     said = project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
-    assert f"session {first.short} is live in the same work tree" in said
+    assert f"session {first.name} is live in the same work tree" in said
     project.ok("resume", "--reattach", first.name, "--detach", cwd=web)
     project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
     project.tmux("kill-server")
