@@ -10,12 +10,15 @@ from agentmux.app.commands.end.remove_consent import forget_with_consent, remove
 from agentmux.app.commands.resume.resume_consent import Survivors
 from agentmux.app.session.search.lookup import entry_at, sessions_dir
 from agentmux.app.session.search.lost_sessions import LostSessionError, lost_sessions
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.core.names.phase import Phase
-from agentmux.errors import DeclinedError, UsageError
+from agentmux.errors import BlockedError, DeclinedError, UsageError
 from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import OnDisk
+from tests.app.scene import Scene
+from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.conversation import Conversation
 
 NAME = "20260101-101500-add-auth"
@@ -62,6 +65,30 @@ def test_a_no_removes_and_ends_nothing(project: Path) -> None:
         remove(project, talk, ended, is_there=False)
     assert (talk.lines, ended) == ([QUESTION, "nothing was done"], [])
     assert (sessions_dir(project) / NAME).is_dir()
+
+
+def test_work_that_begins_while_the_question_is_open_stays(
+    tmp_path: Path, tmux: TmuxTerminal
+) -> None:
+    scene = Scene(tmp_path, tmux)
+    scene.session()
+    scene.make()
+    (scene.place / "new.txt").unlink()
+    late = scene.place / "late.txt"
+
+    def agree(question: str) -> bool:
+        assert "lost would be" not in question
+        return late.write_text("mine\n") > 0
+
+    with pytest.raises(BlockedError, match="has work that is nowhere else: "):
+        remove_with_consent(
+            *(scene.world, replace(Conversation(agrees=True).person(), consents=agree)),
+            entry_at(scene.world, scene.path),
+            force=False,
+            world=lambda: scene.world,
+            left_behind=lambda _: None,
+        )
+    assert late.read_text() == "mine\n"
 
 
 def test_a_session_whose_directory_is_gone_is_named_until_a_yes(project: Path) -> None:
