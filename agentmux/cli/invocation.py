@@ -88,10 +88,9 @@ class Invocation:
         return Path(self.given) if self.given else cwd()
 
     def other_project(self) -> Path | None:
-        """Return the project of ``--project`` if the current directory is not in that project.
+        """Return the project of ``--project``; None if the current directory is in that project.
 
-        None without ``--project``, if the current directory is in that project, or if the directory
-        of ``--project`` cannot be entered.
+        Also None if there is no ``--project``, or if its directory cannot be entered.
         """
         if not self.given:
             return None
@@ -106,10 +105,12 @@ class Invocation:
         return project  # the current directory is gone
 
     def call_sessions(self, text: str, project: Path | None = None) -> str:
-        """Return a message with sessions called by their short names.
+        """Return ``text`` with the short names of sessions in place of their full names.
+
+        If the names cannot be read, return ``text`` unchanged.
 
         Args:
-            text: The message.
+            text: A message for the user.
             project: The project that the message is about; None means the one that
                 `unchecked_project` returns.
         """

@@ -30,12 +30,15 @@ _named_by: ContextVar[Callable[[str], str]] = ContextVar("named_by", default=str
 
 
 def word_messages(locate: Callable[[str], str], call: Callable[[str], str] = str) -> None:
-    """Set the functions through which all later messages pass before they are printed.
+    """Set two functions that change the text of every later message before it is printed.
+
+    Each takes a text and returns it changed.
 
     Args:
-        locate: Adds ``--project`` to the commands in a message, if the user's current directory
-            does not belong to the project; also for JSON.
-        call: Calls sessions by their short names; not for JSON.
+        locate: Adds ``--project`` to the commands in a text, if the user's current directory does
+            not belong to the project. It is also used for the texts in JSON.
+        call: Puts the short names of sessions in place of their full names. It is not used for
+            JSON.
     """
     _located_by.set(locate)
     _named_by.set(call)
@@ -53,9 +56,9 @@ def out(text: str, *, verbatim: bool = False) -> None:
     """Write text to stdout, followed by a newline; on a terminal, long lines are folded (`fold`).
 
     Args:
-        text: One or more lines.
-        verbatim: Whether commands and names in the text stay unchanged (see `word_messages`), for
-            example because it is no message of ours.
+        text: One or more lines. Invisible characters in them are replaced.
+        verbatim: Whether the text is not folded and not changed by the functions of
+            `word_messages`, for example because it is no message of ours.
 
     Raises:
         DataError: Stdout cannot be written.
@@ -107,7 +110,7 @@ def _answering() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Write a message for the user to stderr, in one line; a failed write is ignored."""
+    """Write a message for the user to stderr, without a prefix; a failed write is ignored."""
     _write_note(_word(text))
 
 
@@ -125,14 +128,14 @@ def _fold_lines(text: str, stream: TextIO) -> str:
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
-    """Write an error message to stderr, followed by one line for each hint."""
+    """Write a message to stderr after ``error:``, then each hint after ``hint:``."""
     _write_note(f"{paint_text('error:', Colour.RED, colours=_colours_errors())} {_word(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
-    """Write a hint to stderr, in one line."""
+    """Write a hint to stderr, after ``hint:``; a failed write is ignored."""
     _write_note(f"{paint_text('hint:', Colour.YELLOW, colours=_colours_errors())} {_word(text)}")
 
 
@@ -180,7 +183,7 @@ def show_problems(problems: Sequence[SessionProblem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` as `visible` does, but keep the colour sequences that `paint` adds."""
+    """Return ``text`` with its invisible characters replaced, but with the colours of `paint`."""
     if text.isascii() and text.isprintable():
         return text
     parts = _COLOURS.split(text)

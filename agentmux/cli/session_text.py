@@ -44,7 +44,8 @@ def session_list(
 
     Args:
         listed: The sessions.
-        names: The names of all sessions of the project.
+        names: The names of all sessions of the project; a session is shown by a short name that
+            means none of the others.
         cols: Width of the terminal, to which the lines are cut; None cuts nothing.
         colours: Whether to colour the statuses.
     """

@@ -44,10 +44,12 @@ If one of them is not empty, the agent is still working.
 
 
 def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
-    """Record the conversation and the turn that a hook reports; return 0, even if that fails.
+    """Record what a hook reports about its agent's conversation and turn; always return 0.
+
+    If ``argv`` is given, also run the program that the user has set as codex's own ``notify``.
 
     Args:
-        argv: The report, if the agent passes it as an argument; else empty.
+        argv: The report, a JSON object, as the only argument; empty if the agent passes none.
         stdin: The stream from which the report is read if ``argv`` is empty.
         environ: Environment of the process; it names the session and the launch.
     """

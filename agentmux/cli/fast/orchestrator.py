@@ -93,7 +93,7 @@ class _JsonLines(logging.Formatter):
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``agentmux _orchestrate PROJECT SESSION REQUEST [CONFIG]``.
+    """Drive a session until its orchestrator ends (``agentmux _orchestrate …``).
 
     Errors are written to the session's log and reported to the command that started this process.
 
@@ -104,6 +104,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
     Returns:
         The exit code.
+
+    Raises:
+        Exception: A bug; it was also written to the log and reported.
     """
     project, session = Path(argv[0]), Path(argv[1])
     request = decode_request(argv[2])

@@ -70,7 +70,7 @@ def lines(
     Args:
         found: The project's sessions by status group, and their counts.
         project: The project's directory.
-        cols: Width of the terminal; None if unknown.
+        cols: Width of the terminal, to which the lines of sessions are cut; None cuts nothing.
         colours: Whether to colour the statuses.
     """
     if not found.sessions:

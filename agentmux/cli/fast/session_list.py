@@ -28,9 +28,11 @@ _SHOWN: Final = 50
 def run(invocation: Invocation, *, everything: bool, json: bool) -> int:
     """Print the sessions of the project, newest first, and return the exit code.
 
+    Before that, delete what interrupted removals of sessions have left.
+
     Args:
         invocation: The global options.
-        everything: Whether to show all sessions, and not only the newest.
+        everything: Whether to show all sessions, and not only the newest 50.
         json: Whether to print JSON, which always has all sessions.
     """
     site = invocation.site()

@@ -68,9 +68,10 @@ class PickedSession:
         entry: The session.
         fresh: Whether all seats should start new conversations.
         panes: How the person agreed to open the panes; None if they did not see the whole plan.
-        live: Whether the session has a live tmux session, to which the person can attach.
+        live: Whether the session has a live tmux session, to which the person can attach; False if
+            `select_session` returned it without asking.
         left_alone: Whether the session is live but has no running orchestrator, so that it can be
-            reattached.
+            reattached; False in the same case.
     """
 
     entry: SessionEntry
@@ -86,9 +87,10 @@ class ShownPlans:
 
     Attributes:
         entries: The sessions.
-        look: Returns the plan of a session, by its name.
+        look: A function that takes a session's name and returns what its resume would do.
         steps: What else the resume would do first, one sentence each.
-        chosen: What was chosen for seats before, by the session's name and the seat's index.
+        chosen: What was chosen for single seats before. A key is the session's name and the
+            position of the seat in `Outlook.seats`.
         fresh: Whether new conversations were chosen for all seats before.
     """
 
@@ -109,7 +111,8 @@ def select_session(
 ) -> PickedSession | None:
     """Let a person pick the session to resume; None if they left the picker without a choice.
 
-    A single session is returned without asking, and its name is printed to stderr.
+    A single session is returned without asking, and its name is printed to stderr. Nobody checks
+    then whether it is live.
 
     Args:
         world: The project, with its settings and tools.
@@ -276,6 +279,9 @@ class _SessionLooks:
 class SessionExaminer:
     """Examines sessions in a background thread, in the order in which `want` names them.
 
+    The thread begins at once and waits for `want`. To examine a session, it calls ``look`` with the
+    session's name.
+
     Attributes:
         wake_read_fd: Read end of a pipe. It becomes readable when a session has been examined, or
             when this process gets a Unix signal with a handler.
@@ -305,7 +311,7 @@ class SessionExaminer:
             self._changed.notify()
 
     def read_outlooks(self) -> Mapping[str, Outlook]:
-        """Return the outlooks of the sessions that have been examined so far, by session name.
+        """Return what a resume would do, by session name, for all sessions examined so far.
 
         Raises:
             BaseException: The thread ended with this error.
@@ -483,10 +489,10 @@ class _Screen:
             terminal.write(self._out, (sequences.ERASE if new else "") + changed)
 
     def wait_for_keys(self) -> tuple[Pressed, ...]:
-        """Return the keys that were pressed.
+        """Wait for keys and return them; empty if something else ended the wait.
 
-        Wait until there is a key, a session has been examined, or it is time to draw again;
-        without a key, return an empty tuple.
+        The wait also ends when a session has been examined, when this process gets a Unix signal
+        with a handler, and when it is time to draw again.
         """
         wait_s = _ESCAPE_S if self._keys.waiting else _REDRAW_S
         ready = select.select([self._in, self._wake_fd], [], [], wait_s)[0]

@@ -55,7 +55,7 @@ class LineStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PickerLine:
-    """One line of the screen, cut to the width of the terminal."""
+    """One line of the screen: its text, cut to the terminal's width, and its style (``look``)."""
 
     text: str
     look: LineStyle = LineStyle.PLAIN
@@ -94,7 +94,8 @@ class PickerScene:
         known: The facts that are known about every session, by session name.
         outlooks: What a resume would do, by session name; only for sessions that were examined.
         now: The current time, from which ages are computed.
-        rows: The row of each session, by name; empty until the first session was examined.
+        rows: What lists show of each session, such as its status, by session name; empty until the
+            first session was examined.
         steps: What else a resume would do first, one sentence each.
     """
 
@@ -310,7 +311,7 @@ def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
 
 
 def shows_plan(scene: PickerScene, cols: int, rows: int) -> bool:
-    """Whether the screen shows the complete plan for the selected session's resume."""
+    """Whether a terminal of this size shows the whole plan for the selected session's resume."""
     outlook = scene.outlooks.get(scene.picker.at)
     if outlook is None or outlook.kind or outlook.phase is None:
         return False

@@ -184,7 +184,7 @@ def _any_of(*places: str) -> re.Pattern[str]:
 
 
 def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ...]:
-    """Return the argv words that give the agent access to ``folder``, outside its directory.
+    """Return the argv words that give the agent access to ``folder``, outside its own directory.
 
     Empty if the agent has no such option, or if ``probe`` says that the installed program does not
     support it. ``folder`` is an absolute path.
@@ -238,7 +238,12 @@ def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple
     """Return the argv words that make the agent run ``command`` as a hook.
 
     Empty if the agent has no hooks, or reads them from an environment variable (see `hook_env`).
-    ``hook_file`` is the path of the file with the text of `hook_document`.
+
+    Args:
+        spec: The agent's registry entry.
+        command: The argv that the agent runs at its events.
+        hook_file: The path of the file with the text of `hook_document`; `needs_hook_file` says
+            whether the agent needs this file.
     """
     if spec.hooks is None or spec.hooks.format is HookFormat.VARIABLE:
         return ()

@@ -55,8 +55,9 @@ def reset_time(words: str, *, now: datetime, zones: Zones) -> datetime | None:
         words: The text on the agent's screen, such as ``Nov 26, 7:46pm (UTC)``, ``Nov 26th, 2026
             7:46 PM``, ``5pm``, ``12:10``, ``3 hours 5 minutes`` or ISO 8601.
         now: The current time, with its time zone.
-        zones: Looks up the time zone named in ``words``. If ``words`` name none, the machine's own
-            time zone applies.
+        zones: A function that returns the time zone with a name, and None for an unknown name. For
+            an empty name it returns the machine's own time zone, which applies if ``words`` name no
+            known one.
 
     Source: tests/real/screens (claude 2.1.330, codex 0.169.0).
     """

@@ -59,7 +59,8 @@ class ScreenReading:
         mark: The state of the agent.
         resets: When the usage limit ends, as the agent writes it; empty if the screen does not say
             or if ``mark`` is not `ScreenState.LIMIT`.
-        trouble: The last error of the agent's service on the screen; empty if there is none.
+        trouble: The text of the last error of the agent's service on the screen; empty if there is
+            none.
         needs_login: Whether the agent is idle and its last error says that the user has to log in.
     """
 

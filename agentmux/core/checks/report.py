@@ -57,7 +57,7 @@ def phase_lines(
     Args:
         phase: The name of the phase.
         result: The result of the check.
-        expect: Whether the commands have to pass, or one of them has to fail.
+        expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail.
         red_before: The names of the commands that failed before the session changed anything.
     """
     mark = {CAPPED: " (capped: it still fails, and no further fix was allowed)"}
@@ -85,9 +85,10 @@ def fix_request(
         result: The result of the check.
         commands: The argv of each command, by the command's name.
         iteration: The number of the fix iteration.
-        expect: Whether the commands have to pass, or one of them has to fail.
-        red_before: The names of the commands that failed before the session changed anything; they
-            are left out.
+        expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail and none
+            did.
+        red_before: The names of the commands that failed before the session changed anything. With
+            ``pass`` they are left out.
     """
     parts = [f"# Fix request, iteration {iteration}\n"]
     if expect is Expect.FAIL:
@@ -124,7 +125,7 @@ def _indent_lines(text: str) -> str:
 
 
 def question(names: Iterable[str], checks: Mapping[str, CheckResult]) -> str:
-    """Return the question to the user about the commands ``names``, which could not run.
+    """Return a message to the user, ``checks could not run: …``, about the commands ``names``.
 
     ``checks`` has the results of the check's commands by name.
     """

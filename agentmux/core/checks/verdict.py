@@ -16,6 +16,8 @@ _NOT_RUN: Final = frozenset({126, 127})
 def outcome_of(status: int | None, signal: int | None, *, stopped: bool) -> str:
     """Return the outcome of a command: ``passed``, ``failed``, or ``broken`` if it could not run.
 
+    A command that was stopped or ended by a Unix signal is ``broken``, too.
+
     Args:
         status: The exit status; None if a Unix signal ended the command, or if it is not known.
         signal: The number of the Unix signal that ended the command, or None.
@@ -41,7 +43,8 @@ def checks_verdict(
     Args:
         required: Maps the name of each command of the check to whether the check requires it.
         checks: The results of the commands so far, by name.
-        expect: Whether the commands have to pass, or one of them has to fail.
+        expect: ``pass`` if all required commands have to pass, ``fail`` if at least one of them has
+            to fail.
         red_before: The names of the commands that failed before the session changed anything. If
             they still fail, the check can pass.
     """
@@ -83,7 +86,7 @@ def _broken(required: Mapping[str, bool], checks: Mapping[str, CheckResult]) -> 
 
 
 def all_required_passed(checks: Mapping[str, CheckResult]) -> bool:
-    """Whether the results of a check prove the work: all required commands, at least one, passed.
+    """Whether all required commands of a check have passed, and at least one is required.
 
     ``checks`` has the results of the check's commands by name.
     """

@@ -108,14 +108,16 @@ def _plain(value: object) -> object:
 def from_fields(record: type[R], values: Json, *, where: str) -> R:
     """Return an instance of the class ``record`` with the fields in ``values``.
 
+    A missing field gets its default, and an unknown field is ignored.
+
     Args:
         record: The class of the record.
         values: The fields by name, as read from JSON.
         where: Where the values were read, such as a file name; for the message of an error.
 
     Raises:
-        FieldError: A field is missing or has the wrong type; the message names ``where`` and the
-            field.
+        FieldError: A field without a default is missing, or a field has the wrong type; the message
+            names ``where`` and the field.
     """
     arguments: dict[str, Any] = {}
     for name, kind, is_required in _list_fields(record):

@@ -122,7 +122,7 @@ class Shape:
         return tuple(f"{place or self.name}: {what}" for place, what in self.noted)
 
     def note(self, place: str, what: str) -> None:
-        """Add a problem.
+        """Add a problem; one that was added before is not added again.
 
         Args:
             place: The place of the problem in the document, such as ``groups[0].mode``; empty if it
@@ -140,9 +140,9 @@ class Shape:
         optional: Sequence[str] = (),
         closed: bool = True,
     ) -> Fields:
-        """Return the fields of a mapping, and note missing and unknown fields as problems.
+        """Return the `Fields` of a mapping, and note missing and unknown fields as problems.
 
-        If ``value`` is not a mapping, note that as a problem and return no fields.
+        If ``value`` is not a mapping, note that as a problem and return `Fields` of an empty one.
 
         Args:
             value: The value that has to be a mapping.
@@ -270,7 +270,7 @@ class Fields:
         return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
 
     def distinct_texts(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return the texts of the list in the field ``key``, as pairs of its place and the text.
+        """Return the texts of the list in the field ``key``, each as its place and the text.
 
         Empty if the field is missing. If it is not a list, note a problem and return no texts. An
         entry that is not text, or that repeats an earlier entry, is noted as a problem and left

@@ -307,7 +307,7 @@ class Settings:
 
     @property
     def occasions_by_address(self) -> Places:
-        """Each address, in the order of the configuration, with the occasions notified there."""
+        """The occasions of which a person is notified at each address, by address."""
         occasions: dict[Address, list[Occasion]] = {}
         for rule in self.notify:
             for address in rule.to:
@@ -344,7 +344,8 @@ class Settings:
         Args:
             role: The name of the role.
             agents: The agents given as options, by role; ``*`` stands for every other role.
-            models: The models given as options, by role; ``*`` stands for every other role.
+            models: The models given as options, by role; ``*`` stands for every other role that is
+                not in ``agents``.
         """
         configured = self.agent_for(role)
         named = models.get(role) or (None if role in agents else models.get("*"))

@@ -2,7 +2,7 @@
 
 A *part* is a piece of the project's configuration that makes AgentMux run a program or tell an
 agent something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds.
-Trust applies to the hash of the part's value: after any change the user has to trust the part anew.
+Trust applies to the hash of the part's value: after any change the user has to trust it again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _AGENTS: Final = "agents"
 
 
 class TrustState(StrEnum):
-    """The user's trust in a part: trusted, never trusted (new), or changed since it was trusted."""
+    """The user's trust in a `Part`: trusted, never trusted (new), or changed since it was."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -47,7 +47,7 @@ class TrustState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part that needs trust.
+    """A part of a project's files that has no effect until the user trusts it.
 
     Attributes:
         path: The keys that lead to the part, from the top of the configuration.
@@ -74,7 +74,7 @@ TrustedParts = Mapping[str, str]
 
 
 def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts of one configuration file; ``values`` is its checked content."""
+    """Return the parts that need trust of a configuration file with the checked ``values``."""
     return tuple(part for pattern in PARTS for part in _below(values, pattern, ()))
 
 
@@ -121,7 +121,10 @@ def copied_part(patterns: str) -> Part:
 
 
 def trust_state(part: Part, known: TrustedParts) -> TrustState:
-    """Return whether the user trusts ``part``, according to the trusted digests ``known``."""
+    """Return the user's trust in ``part``.
+
+    ``known`` maps the key of each part that the user trusted to its digest at that time.
+    """
     if part.key not in known:
         return TrustState.NEW
     return TrustState.TRUSTED if known[part.key] == part.digest else TrustState.CHANGED
@@ -160,8 +163,11 @@ def _base(part: Part) -> str:
 def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
     """Return the keys of the parts that AgentMux may use because the user trusts them.
 
-    ``parts`` are all parts of the project; ``known`` are the digests that the user trusted. See
-    `select_usable` for agents that depend on others.
+    Agents that depend on others are handled as in `select_usable`.
+
+    Args:
+        parts: All parts of the project.
+        known: Maps the key of each part that the user trusted to its digest at that time.
     """
     every = tuple(parts)
     keys = (part.key for part in every if trust_state(part, known) is TrustState.TRUSTED)
@@ -178,8 +184,8 @@ def find_needed_parts(
     Args:
         parts: All parts of the project.
         kept: The keys of the parts that are used already.
-        effect: A function that returns, as a value to compare, what the command would do if only
-            the parts with the given keys were used.
+        effect: A function that takes keys of parts and returns what the command would do if only
+            these parts were used. Its results are compared with ``==``.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()

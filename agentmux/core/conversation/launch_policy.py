@@ -37,7 +37,7 @@ class LaunchPolicy:
     agreed: Mapping[str, str] | None = None
 
     def choice(self, seat: str) -> SeatChoice:
-        """Return what was chosen for a seat."""
+        """Return what was chosen for a seat; `SeatChoice.PLANNED` if nothing was."""
         chosen = {
             SeatChoice.STOPPED: self.stopped,
             SeatChoice.SHELL: self.shell,
@@ -48,7 +48,7 @@ class LaunchPolicy:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of ``agentmux resume`` that mean this policy for single seats."""
+        """This policy as words of ``agentmux resume``, such as ``--fresh-role`` and ``coder``."""
         agreed = (f"{seat}={digest}" for seat, digest in (self.agreed or {}).items())
         values = {
             "--fresh-role": self.fresh,
@@ -61,7 +61,11 @@ class LaunchPolicy:
         )
 
     def covers(self, seat: str, digest: str) -> bool:
-        """Whether the seat's launch with this digest is what the user agreed to, or chose."""
+        """Whether the seat's launch with this digest needs no further choice of the user.
+
+        That is so if the user agreed to this launch, if they chose a shell or a stopped pane for
+        the seat, or if nobody was asked.
+        """
         chosen = self.choice(seat) in {SeatChoice.SHELL, SeatChoice.STOPPED}
         return chosen or self.agreed is None or self.agreed.get(seat) == digest
 
@@ -91,7 +95,7 @@ def read_agreed(words: Iterable[str]) -> Mapping[str, str]:
 def policy_of(
     choices: Mapping[str, SeatChoice], agreed: Mapping[str, str] | None = None
 ) -> LaunchPolicy:
-    """Return the policy with these choices by seat; for ``agreed`` see `LaunchPolicy`."""
+    """Return the policy that ``choices``, by seat, mean; ``agreed`` is as in `LaunchPolicy`."""
     seats = {
         choice: tuple(sorted(seat for seat, each in choices.items() if each is choice))
         for choice in SeatChoice

@@ -64,7 +64,8 @@ class Guard(StrEnum):
 class CheckpointState(StrEnum):
     """The state of the checkpoint: the file from which the agent would resume its conversation.
 
-    ``none`` if no such file is known.
+    ``ok``: it can be used; ``missing`` or ``corrupt``: it should be there, but cannot be used;
+    ``other-model``: it was made with another model; ``none``: no such file is known.
     """
 
     OK = "ok"

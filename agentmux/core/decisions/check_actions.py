@@ -19,7 +19,7 @@ from agentmux.core.pipeline.work import is_setting_up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeginChecks:
-    """Begin the check ``phase``: determine the id of the files on which its commands run.
+    """The action to begin the check ``phase``: determine the id of the files that it is about.
 
     Results of commands that ran on other files do not count.
     """
@@ -29,7 +29,7 @@ class BeginChecks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCheck:
-    """Record the result of a command of a check.
+    """The action to record the result of a command of a check.
 
     Attributes:
         seat: The seat of the command.
@@ -52,12 +52,12 @@ class RecordCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeBase:
-    """Create the worktree in which the required commands run on the session's base commit."""
+    """The action to create the worktree in which required commands run on the session's base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndBase:
-    """Remove the worktree that `MakeBase` created, and record the end of the commands on the base.
+    """The action to remove the worktree of `MakeBase`, and record the end of the commands there.
 
     ``because`` says why the commands could not run there; empty if they did.
     """
@@ -67,7 +67,7 @@ class EndBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBase:
-    """Record the result of a command that ran on the base; attributes as in `RecordCheck`."""
+    """The action to record the result of a command on the base; attributes as in `RecordCheck`."""
 
     seat: str
     launch: str
@@ -79,9 +79,10 @@ class RecordBase:
 
 
 def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
-    """Return the action that is due for the worktree on the base; empty if none is.
+    """Return the action that is due for the worktree of the session's base; empty if none is.
 
-    The commands that run there are launched separately, like other work.
+    In that worktree, the required commands run on the commit that the session began on. They are
+    launched separately, like other work.
     """
     base = state.base_checks
     if base is None or base.finished or is_setting_up(state):

@@ -37,8 +37,9 @@ NOT_HANDED_IN: Final = "a draft that was not handed in"
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
     """Return ``artifacts`` without the drafts, so that only what was handed in counts.
 
-    In the ``problems`` of the result, the path of each draft has the reason `NOT_HANDED_IN`. If
-    there are no drafts, ``artifacts`` itself is returned.
+    A draft is an artifact whose seat was launched to make it and has not handed it in. In the
+    ``problems`` of the result, the path of each draft has the reason `NOT_HANDED_IN`. If there are
+    no drafts, ``artifacts`` itself is returned.
     """
     drafts = frozenset(_drafts(state, artifacts))
     if not drafts:

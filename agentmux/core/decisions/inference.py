@@ -34,7 +34,7 @@ class Evidence:
         phase: The name of the phase.
         complete: Whether the phase is complete.
         because: The reason, for people.
-        paths: The paths of the artifacts that were examined.
+        paths: The artifacts that decided it, relative to the session's directory.
     """
 
     phase: str
@@ -67,9 +67,9 @@ class Inference:
 
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
-    """Walk through the pipeline, and return whether each phase is complete, one `Evidence` each.
+    """Return whether each phase is complete, in pipeline order, up to the first that is not.
 
-    The last one is that of the first phase that is not complete; no later phase is examined.
+    Later phases are not examined.
     """
     return _walk(state, artifacts, pipeline_of(state).phases)
 

@@ -33,7 +33,7 @@ def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> da
     """Return when to wake an agent that shows a usage limit; always after ``now``.
 
     Args:
-        reset: The end of the limit according to the agent; None if it does not say.
+        reset: The end of the limit according to the agent; None if the agent does not say.
         now: The current time, with its time zone.
         retry_s: How many seconds to wait if the end is not known; more than 0.
     """
@@ -67,11 +67,11 @@ def is_parked(state: SessionState, seat: str) -> bool:
 
 
 def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
-    """Return the seats to wake now: at most one per account, those with the earliest end first.
+    """Return the names of the seats to wake now, at most one per account; empty if none is due.
 
-    An account is an agent with a config home (`Parked`). Empty if no seat is due. After a seat was
-    woken, no other seat of its account is woken until the first one works, or until `SETTLE_S` has
-    passed: the first seat finds out whether the limit is over.
+    Those whose limit ends first come first. Seats with the same agent and the same config home
+    share an account. After a seat was woken, no other seat of its account is woken until the first
+    one works, or until `SETTLE_S` has passed: the first seat finds out whether the limit is over.
 
     Args:
         parked: The parked seats, as in `SessionState.parked`.

@@ -122,7 +122,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishArchive:
-    """Move the files in the state's ``pending_archive`` to the session's history.
+    """The action to move the files in the state's ``pending_archive`` to the session's history.
 
     First end the panes of launches that are no longer current, because their agents could still
     write these files.
@@ -131,16 +131,19 @@ class FinishArchive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPanes:
-    """End the panes of launches whose end is recorded, or that are no longer current."""
+    """The action to end the panes of launches that have ended or are no longer current.
+
+    ``launches`` are the ids of the launches.
+    """
 
     launches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """Record the outcome of ``phase`` that a resume has found on disk, without launching an agent.
+    """The action to record the outcome of ``phase`` that a resume has found on disk.
 
-    ``found`` is what the artifacts on disk say.
+    No agent is launched for it. ``found`` is what the artifacts on disk say.
     """
 
     phase: str
@@ -149,7 +152,10 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Launch an agent or command for ``work``; ``attempt`` is 1, and higher after crashes."""
+    """The action to launch an agent or command for ``work``.
+
+    ``attempt`` is 1, and higher after crashes.
+    """
 
     work: Work
     attempt: int = 1
@@ -157,7 +163,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPane:
-    """Open the pane of a launch that is recorded in the journal but has no pane yet.
+    """The action to open the pane of a launch that the journal records but that has no pane yet.
 
     Here and in the actions below, ``seat`` is the name of a seat and ``launch`` the id of a launch.
     """
@@ -168,9 +174,10 @@ class OpenPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordExit:
-    """Record that the program of a launch has ended; ``cause`` is as in `events.AgentExited`.
+    """The action to record that the program of a launch has ended.
 
-    If an agent that rejected its conversation is still running, end it first.
+    ``cause`` is as in `events.AgentExited`. If an agent that rejected its conversation is still
+    running, it is ended first.
     """
 
     seat: str
@@ -182,7 +189,7 @@ class RecordExit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChoice:
-    """Record the user's ``choice`` in a pane that waits for it before it starts an agent."""
+    """The action to record what the user chose in a pane that has not started an agent yet."""
 
     seat: str
     launch: str
@@ -191,7 +198,9 @@ class RecordChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """Record that the session has failed because of ``seat``: only the user can make it go on.
+    """The action to record that the session has failed because of ``seat``.
+
+    Then only the user can make it go on.
 
     ``cause`` is the reason, for people.
     """
@@ -202,7 +211,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
-    """Tell the agent of a seat that the research it requested on ``topic`` is done."""
+    """The action to tell an agent that the research it requested on ``topic`` is done."""
 
     seat: str
     launch: str
@@ -212,16 +221,20 @@ class Tell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendInput:
-    """Send a message or keys from the user to an agent; ``input`` is the id of the input."""
+    """The action to send a message or keys from the user to an agent.
+
+    ``input`` is the id of the message or keys in the state.
+    """
 
     input: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
-    """Record that the usage limit of a seat should be over; ``how`` is as in `events.AgentWoken`.
+    """The action to record that the usage limit of a seat should be over.
 
-    If ``how`` is `parking.TOLD`, then tell the agent once to go on.
+    ``how`` is as in `events.AgentWoken`. If it is `parking.TOLD`, the agent is then told once to go
+    on.
     """
 
     seat: str
@@ -231,17 +244,17 @@ class Wake:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSetup:
-    """Record that all steps of the setup have succeeded, and what they have changed."""
+    """The action to record that all setup steps have succeeded, and what they have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveByItself:
-    """Approve the session's result without the user, as the configuration says."""
+    """The action to approve the session's result without the user, as the configuration says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeCommit:
-    """Commit the approved result.
+    """The action to commit the approved result.
 
     If a commit whose message contains the id ``approval`` exists already, record that commit
     instead. ``started`` says whether an earlier attempt to commit was begun.
@@ -253,10 +266,10 @@ class MakeCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeStep:
-    """Perform ``step`` of the delivery after the commit, such as ``merge``.
+    """The action to perform ``step`` of the delivery after the commit, such as ``merge``.
 
-    If it was performed already, before a crash, only record it. ``approval`` is the id of the
-    approval.
+    A step that was performed already, before a crash, is only recorded. ``approval`` is the id of
+    the approval.
     """
 
     step: str
@@ -288,9 +301,9 @@ Action: TypeAlias = (
 
 
 def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
-    """Return the actions to perform now, in the order in which to perform them.
+    """Return the actions to perform now, in this order; empty if the session has to wait.
 
-    Empty if the session has to wait.
+    It performs none of them.
     """
     if state.pending_archive:
         return (FinishArchive(),)

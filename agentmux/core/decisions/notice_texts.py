@@ -52,7 +52,10 @@ def notice_line(name: str, notices: Sequence[Notice]) -> str:
 
 
 def notice_command(name: str, on: Occasion) -> str:
-    """Return the command for an occasion of the session ``name``, to type in its project."""
+    """Return the command with which the user follows up an occasion, to type in the project.
+
+    ``name`` is the name of the session. The command is ``agentmux attach`` or ``agentmux status``.
+    """
     return f"{_COMMAND[on]} {_line(name)}"
 
 

@@ -13,15 +13,12 @@ _ENDED: Final = ENDED_STATUSES | {BROKEN}
 
 
 def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the names of the seats whose panes wait for the user before they start an agent.
-
-    Like the other functions here, it returns an empty tuple if there are none.
-    """
+    """Return the names of the seats whose panes wait for the user before they start an agent."""
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
 
 
 def list_messageable_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the seats whose agents can receive a message from the user now."""
+    """Return the names of the seats whose agents can receive a message from the user now."""
     return tuple(
         name
         for name, seat in state.seats.items()
@@ -30,7 +27,7 @@ def list_messageable_seats(state: SessionState) -> tuple[str, ...]:
 
 
 def list_restartable_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the seats that continue only if a person restarts them.
+    """Return the names of the seats that continue only if a person restarts them.
 
     Their agents have ended without handing in their work, or the session failed because of them.
     """
@@ -44,5 +41,5 @@ def list_restartable_seats(state: SessionState) -> tuple[str, ...]:
 
 
 def list_skippable_seats(state: SessionState) -> tuple[str, ...]:
-    """Return the seats of check commands that could not run, which a person may skip."""
+    """Return the names of the seats of check commands that could not run and may be skipped."""
     return tuple(name for name, seat in state.seats.items() if seat.status == BROKEN)

@@ -30,8 +30,8 @@ class SessionTrace:
         worktree: The absolute path of the session's own worktree; empty if it works in the
             checkout.
         branch: The branch with the session's result; empty if there is none.
-        conversations: For each conversation that a prompt reached, the seat, a tab, and the
-            command line that resumes it.
+        conversations: One text for each conversation that can be resumed by its id: the seat, a
+            tab, and the command line for a shell that resumes it.
         repository: The git directory that all worktrees of the project's repository share; empty
             outside of a repository.
     """

@@ -18,7 +18,10 @@ A screen is less certain than a hook: it may look the same while the agent runs 
 
 
 class QuietResponse(StrEnum):
-    """What to do about a quiet agent: nothing yet, remind it, or report it to the user."""
+    """What to do about a quiet agent.
+
+    ``wait``: nothing yet; ``nudge``: remind it; ``report``: report it to the user.
+    """
 
     WAIT = "wait"
     NUDGE = "nudge"
@@ -55,7 +58,7 @@ def patience(
             research is not counted.
         nudged: Whether the agent was reminded already.
         stalled: Whether the agent was reported already.
-        nudge_after_s: The quiet time after which the agent is reminded.
+        nudge_after_s: The quiet time after which the agent is reminded, from `nudge_after`.
         report_after_s: The quiet time after which the agent is reported.
     """
     if stalled:

@@ -109,7 +109,7 @@ def _after(state: SessionState, phase: str) -> str:
 def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[int, ...]:
     """Return the indices of the sub-plans that remain completed after a rewind.
 
-    Empty if none do: in a phase other than work, or if the plan is another one since.
+    Empty if ``phase`` is no work phase, or if there has been another plan since the checkpoint.
 
     Args:
         state: The state of the session.
@@ -121,7 +121,9 @@ def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[
 
 
 def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
-    """Return the seats whose conversations went on after a checkpoint, sorted; empty if none did.
+    """Return the names of the seats whose conversations went on after a checkpoint, sorted.
+
+    Empty if none did, or if there is no such checkpoint.
 
     Args:
         events: All events of the journal, in order.

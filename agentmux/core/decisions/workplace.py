@@ -95,7 +95,7 @@ def free_names(
 
 
 def free_folder(slug: str, folders: Collection[str]) -> str:
-    """Return ``slug``, or ``slug`` with the first number that makes it differ from ``folders``."""
+    """Return ``slug`` if it is not in ``folders``, else the first of ``slug-2``, ``slug-3``, …."""
     return free_names(slug, "", folders=folders, branches=()).folder
 
 
@@ -172,7 +172,10 @@ class LeftBranch:
 
     @property
     def git(self) -> str:
-        """The start of a git command for the session's place, for a shell in the project."""
+        """The beginning of a git command for where the session works: ``git``, maybe with ``-C``.
+
+        The command is for a shell in the project.
+        """
         return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
 
 
@@ -208,9 +211,9 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 
 def commit_first(worktree: str) -> tuple[str, ...]:
-    """Return one hint, in a tuple: the command that commits the changes in the worktree.
+    """Return one hint, in a tuple: the command that commits the changes in a worktree.
 
-    ``worktree`` is the path of the worktree. Use it if uncommitted changes prevent a merge there.
+    It is a hint for a worktree where uncommitted changes prevent a merge. ``worktree`` is its path.
     """
     place, message = shlex.quote(worktree), shlex.quote("Work in progress")
     return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)

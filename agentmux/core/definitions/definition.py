@@ -42,8 +42,8 @@ class Kind(StrEnum):
 class When(StrEnum):
     """The condition under which a session goes through a phase.
 
-    ``requested``: the user requested it at the start. ``plan.needs_design``: the plan says that a
-    design is needed.
+    ``always``: there is none. ``requested``: the user requested the phase at the start.
+    ``plan.needs_design``: the plan says that a design is needed.
     """
 
     ALWAYS = "always"
@@ -52,7 +52,10 @@ class When(StrEnum):
 
 
 class Expect(StrEnum):
-    """What a check expects of its commands: that they succeed, or that one of them fails."""
+    """What a check expects of its required commands.
+
+    ``pass``: all of them have to pass; ``fail``: at least one of them has to fail.
+    """
 
     PASS = "pass"  # noqa: S105 (no password)
     FAIL = "fail"
@@ -89,7 +92,7 @@ class PhaseDefinition:
         on_fail: The name of the fix phase that follows if this check or review fails; empty for
             none.
         run: The names of the commands that a check runs; empty for all commands.
-        expect: Whether the commands of a check have to pass, or one of them has to fail.
+        expect: Whether all required commands of a check have to pass, or one of them has to fail.
     """
 
     phase: str

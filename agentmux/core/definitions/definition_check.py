@@ -54,8 +54,8 @@ class CheckedDefinition:
 
     Attributes:
         pipeline: The pipeline; None if there are problems.
-        problems: The problems in the order of their lines, at most `PROBLEMS_MAX` from the check of
-            the file.
+        problems: The problems in the order of their lines. `check_definition` returns at most
+            `PROBLEMS_MAX`; `check_source` may add one about the name of the file.
     """
 
     pipeline: PipelineDefinition | None

@@ -30,7 +30,10 @@ _WHENS: Final = {
 
 
 def draw_pipeline(pipeline: PipelineDefinition) -> tuple[str, ...]:
-    """Return the lines of the drawing of ``pipeline``, which must be valid."""
+    """Return a drawing of ``pipeline`` in plain text, as lines of at most `WIDTH` columns.
+
+    The pipeline must be valid.
+    """
     width = max(len(each.phase) for each in pipeline.walk)
     lines = [line for each in pipeline.walk for line in _phase(pipeline, each, width)]
     return (*lines, f"*  {_ENDS[pipeline.result]}")

@@ -25,9 +25,10 @@ class LineComment:
 
 
 def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
-    """Return the text of a request for changes: each comment with its line, then ``text``.
+    """Return the text of a request for changes: each comment after its place, then ``text``.
 
-    All lines of a comment after the first are indented. Empty comments are left out.
+    The line that a comment is about is quoted, too. All lines of a comment after the first are
+    indented. Empty comments are left out.
 
     Args:
         comments: The comments by place, as `diff_places` yields it; their order is kept.

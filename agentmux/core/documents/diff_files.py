@@ -60,7 +60,7 @@ def file_at(files: Sequence[DiffFile], line: int) -> int:
 
 
 def line_at(files: Sequence[DiffFile], places: Sequence[str], line: int) -> int:
-    """Return the number, in the file as it is now, of a line of the diff; 0 if there is none.
+    """Return the line number, in the file as it is now, of a line of the diff; 0 if it has none.
 
     For a removed line or a header, it is the number of the next line that is in the file.
 

@@ -38,12 +38,15 @@ class GroupMode(StrEnum):
 
 
 def subplan_file(index: int) -> str:
-    """Return the name of the file in the planning folder with the text of a sub-plan."""
+    """Return the name of a sub-plan's file in the planning folder, such as ``plan_1.md``."""
     return f"plan_{index}.md"
 
 
 def tasks_file(index: int) -> str:
-    """Return the name of the file in the planning folder with the tasks of a sub-plan."""
+    """Return the name of the file with a sub-plan's tasks, such as ``tasks_1.md``.
+
+    It is in the planning folder.
+    """
     return f"tasks_{index}.md"
 
 

@@ -128,12 +128,12 @@ def seat_named(text: str) -> str:
 
 
 def review_file(role: str) -> str:
-    """Return the name of the file that a reviewer writes in the review folder."""
+    """Return the name of a reviewer's file in the review folder, such as ``review_logic.yaml``."""
     return f"review_{label(role)}.yaml"
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
-    """Return the possible names of a reviewer's file; the first one that exists counts.
+    """Return the possible names of a reviewer's file; of these, the first that exists counts.
 
     ``alone`` says whether ``role`` is the only nominated reviewer; then ``review.yaml`` is also
     possible.

@@ -22,9 +22,9 @@ _LEAST: Final = 8
 
 
 def values_in(text: str) -> Iterator[str]:
-    """Yield the values in a file of variables (``NAME=value``) that seem to be secret.
+    """Yield the values that seem to be secret, as `is_secret` decides, in a file of variables.
 
-    See `is_secret` for the rules.
+    ``text`` is the content of the file, whose lines are ``NAME=value``.
     """
     for match in _LINE.finditer(text):
         value = match["value"]
@@ -37,7 +37,7 @@ def values_in(text: str) -> Iterator[str]:
 def secrets_of(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of the environment variables whose names indicate a secret.
 
-    Values that are short or begin with ``/`` (paths) are left out.
+    Values of fewer than 8 characters, and paths (values that begin with ``/``) are left out.
     """
     for name, value in environ.items():
         if _SECRET_NAME.search(name) and len(value) >= _LEAST and not value.startswith("/"):
@@ -47,8 +47,8 @@ def secrets_of(environ: Mapping[str, str]) -> Iterator[str]:
 def is_secret(name: str, value: str) -> bool:
     """Whether the value of a variable in a private file seems to be secret.
 
-    A value seems secret if the variable's name indicates a secret and the value is not very short.
-    With another name, it must be longer and be more than a single word or number.
+    If the variable's name indicates a secret, such as ``API_TOKEN``, a value from 4 characters on
+    does. With another name, it must have 8, and be more than a single word or number.
     """
     if _SECRET_NAME.search(name):
         return len(value) >= _LEAST_SECRET

@@ -74,7 +74,7 @@ class FleetFeature:
 
     @property
     def listed_phase(self) -> str:
-        """The phase for a list; empty if the status has the same name."""
+        """The phase as a list shows it; empty if the status has the same name."""
         return listed_phase(self.phase, self.status)
 
     @property
@@ -182,7 +182,7 @@ class FleetQuestion:
 
 
 def listed_phase(phase: str, status: str) -> str:
-    """Return the phase of a feature for a list; empty if its status has the same name."""
+    """Return the phase of a feature as a list shows it; empty if the status has the same name."""
     return "" if phase == status else phase
 
 

@@ -129,8 +129,9 @@ def progress(kinds: Iterable[str]) -> int:
 
 
 def is_dead(drives: int) -> bool:
-    """Return whether a feature is a dead letter: failed, and not tried again automatically.
+    """Return whether a feature has become a dead letter after so many drives without progress.
 
-    ``drives`` is how many times in a row a worker has run its session without progress.
+    A dead letter has failed and is not tried again automatically. ``drives`` is how many times in a
+    row a worker has run the feature's session without progress.
     """
     return drives >= DEAD_LETTER_AFTER_DRIVES

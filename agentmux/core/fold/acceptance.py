@@ -53,7 +53,7 @@ def is_judged(event: Event) -> bool:
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Return the answer to a signal or a user decision in ``state``, the state before it."""
+    """Return the answer to a signal or a user decision; ``state`` is the state before it."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if state.moved is not None:

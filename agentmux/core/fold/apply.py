@@ -133,6 +133,7 @@ def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionSta
     """Return ``state`` after these events, applied in order by `advance`.
 
     Args:
+        state: The state before the events.
         events: Each event with the offset in the journal at which its line ends, in bytes.
     """
     for event, offset in events:

@@ -34,7 +34,9 @@ from agentmux.core.pipeline.registry import kind_of
 
 
 def derive_files(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files that ``event`` adds to the session; none for a signal that does not count.
+    """Return the files to write because of ``event``; none for a signal that does not count.
+
+    It writes none of them.
 
     Args:
         before: The state before the event.

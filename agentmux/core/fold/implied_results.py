@@ -21,10 +21,10 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 
 def of_results(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files of every check or review that ``event`` has decided.
+    """Return the files to write for every check or review that ``event`` has decided.
 
-    The result is written as ``results.yaml`` into the folder of its phase. If the phase has failed,
-    the result goes to the history instead, and a fix request is written, too. Nothing is written
+    The result is ``results.yaml`` in the folder of its phase; a review has a ``review.md`` there,
+    too. If the phase has failed, they are in the history instead, and there is a fix request. Empty
     when the user requests changes, or when a resume stays in its phase.
 
     Args:
