@@ -89,8 +89,9 @@ class WorkGroup:
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Run ``work`` in a daemon thread of this group, and return a future for its result.
 
-        `end` ends the programs that the work runs. The future raises `WorkEndedError` if the group
-        was ended.
+        Call it in a running event loop. If the group was ended before, ``work`` is not called, and
+        the future raises `WorkEndedError`. If `end` ends the programs that the work runs, the work
+        gets that error from `ended_by`, and the future raises it, too.
         """
 
         def ours() -> T:
@@ -103,7 +104,7 @@ class WorkGroup:
         return done
 
     def end(self, wait_s: float) -> bool:
-        """End the programs of the group, let it start no more, and wait for its threads.
+        """End the programs of the group, refuse further work, and wait for the group's threads.
 
         All programs are asked to end at the same time; those that still run after `GRACE_S` are
         killed.
@@ -143,7 +144,15 @@ class WorkGroup:
 
     @contextmanager
     def ended_by(self, ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
-        """Do what the function `ended_by` does, with the same parameters, for this group's work."""
+        """Register how to end a program that this group runs during the ``with`` block.
+
+        The group's `end` calls ``ask``, which asks the program to end, and later ``kill``, if the
+        block has not ended. Both calls come from another thread.
+
+        Raises:
+            WorkEndedError: The group was ended before the block (which then does not run) or
+                during it.
+        """
         end = _End(ask, kill)
         with self._lock:
             self.require_going_on()
@@ -181,7 +190,7 @@ def work_label_here() -> str:
 
 
 def require_going_on() -> None:
-    """Check that the work of the current thread was not ended.
+    """Check that the work of the current thread was not ended; passes outside of a `WorkGroup`.
 
     Raises:
         WorkEndedError: It was ended.
@@ -194,8 +203,8 @@ def require_going_on() -> None:
 def ended_by(ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
     """Register how to end a program that runs during the ``with`` block.
 
-    If the work of the current thread is ended meanwhile, the program is ended, too. Both functions
-    may be called from another thread.
+    If the `WorkGroup` of the current thread is ended meanwhile, the program is ended, too. Both
+    functions may be called from another thread; outside of a group, neither is called.
 
     Args:
         ask: Asks the program to end.

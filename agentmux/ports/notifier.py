@@ -39,13 +39,14 @@ class Notifier(Protocol):
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
     ) -> tuple[SendResult, ...]:
-        """Send ``message`` to each address, and return the results; never raises.
+        """Send ``message`` to each address, and return the results in this order; never raises.
 
-        The call returns within a time limit, even if an address does not respond.
+        The call waits until it is sent, but not beyond a time limit if an address does not respond.
 
         Args:
             message: The notification to send.
             addresses: Where to send it: ``desktop``, or URLs.
-            handed_over: Called once a separate process has taken over the sending, so that the
-                message is sent even if this process ends.
+            handed_over: Called as soon as a separate process has taken over the sending, so that
+                the message is sent even if this process ends. It is called again at the end, even
+                if sending failed.
         """

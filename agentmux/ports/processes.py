@@ -11,7 +11,7 @@ class ProcessWatch(Protocol):
     """Reports when processes end, without polling."""
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` once, from the event loop, when the process ends.
+        """Have ``ended(pid)`` called once, in the event loop, when the process ends; do not wait.
 
         If it has ended already, the call comes with the loop's next turn. If the pid is watched
         already, its first function stays, and ``ended`` is not called.
@@ -34,7 +34,7 @@ class WakePipe(Protocol):
         """Empty the pipe, and return the distinct lines that were in it, with their newlines.
 
         The line ``w`` asks the orchestrator to read everything again, ``s`` asks it to stop. Other
-        lines have no meaning; the set is empty if nothing was written.
+        lines have no meaning. The call does not wait: the set is empty if no line was written.
         """
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Lock(Protocol):
 
         Raises:
             BlockedError: Another process still holds the lock after ``timeout_s`` seconds; the
-                reason is ``locked``.
+                reason is ``locked``, for a `TreeLock` ``checkout_taken``.
             DataError: The file system has no locks, or the files cannot be written.
         """
 
@@ -80,6 +80,8 @@ class Lock(Protocol):
 
     def is_held(self) -> bool:
         """Return whether any process holds the lock; changes nothing.
+
+        The check takes the lock for a moment, so an `acquire` with a timeout of 0 may fail then.
 
         Raises:
             DataError: The lock file exists but cannot be opened.
@@ -110,7 +112,7 @@ class TreeLock(Lock, Protocol):
         """
 
     def forget(self, path: str) -> None:
-        """Remove the note if it names the session at ``path``."""
+        """Remove the note if it names the session with the directory ``path``; else do nothing."""
 
 
 class StartReportPipe(Protocol):

@@ -25,11 +25,11 @@ class Programs(Protocol):
 
         Args:
             command: The program's name.
-            on: The ``PATH`` to search, in order; empty searches `path`.
+            on: The folders to search, in the form of ``$PATH``; empty searches `path`.
         """
 
     def probe(self, spec: AgentSpec, /) -> ProbeResult:
-        """Run an agent's program to find out its version and abilities; the answer is cached.
+        """Run an agent's program to find out its version and abilities, unless the cache has them.
 
         The program has one second to answer. If it takes longer, the ``problem`` of the result
         says so. If it is not installed, ``installed`` is False.
@@ -41,8 +41,8 @@ class Programs(Protocol):
     def identity(self, path: str, /) -> str:
         """Return a text that changes when the program at ``path`` is replaced, as by an update.
 
-        It is `Runtime.file`: real path, size and modification time. Empty if there is no such file.
+        It consists of real path, size and modification time. Empty if there is no such file.
         """
 
     def exists(self, path: str, /) -> bool:
-        """Whether anything is at ``path``; False also if the user may not look there."""
+        """Return whether anything is at ``path``; False also if the user may not look there."""

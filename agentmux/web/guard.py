@@ -123,28 +123,34 @@ Refusal = tuple[HTTPStatus, str]
 
 
 def check_host(asked: PageRequest) -> Refusal | None:
-    """Refuse requests for another host name, which may come from an attack by DNS rebinding."""
+    """Return the refusal if a request is for another host name than the page's, else None.
+
+    Such a request may come from an attack by DNS rebinding.
+    """
     if asked.host == asked.address.host:
         return None
     return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.address.origin}"
 
 
 def check_visit(asked: PageRequest) -> Refusal | None:
-    """Refuse requests of browsers that are not logged in, unless the path is public."""
+    """Return the refusal if the browser is not logged in and the path not public, else None."""
     if asked.is_public or asked.login is not None:
         return None
     return HTTPStatus.UNAUTHORIZED, "this browser is not logged in"
 
 
 def check_origin(asked: PageRequest) -> Refusal | None:
-    """Refuse POST requests whose ``Origin`` header is missing or names another site."""
+    """Return the refusal of a form whose ``Origin`` is missing or another site's, else None."""
     if not asked.is_post or asked.origin == asked.address.origin:
         return None
     return HTTPStatus.FORBIDDEN, "this form was sent by another site"
 
 
 def check_token(asked: PageRequest) -> Refusal | None:
-    """Refuse forms without the CSRF token of this browser's login, unless the path is public."""
+    """Return the refusal of a form without the CSRF token of this browser's login, else None.
+
+    Forms at public paths need no token.
+    """
     if not asked.is_post or asked.is_public:
         return None
     known = asked.login.token if asked.login is not None else ""
@@ -155,14 +161,17 @@ def check_token(asked: PageRequest) -> Refusal | None:
 
 
 def check_read_only(asked: PageRequest) -> Refusal | None:
-    """Refuse forms if the page is read-only, except the login form."""
+    """Return the refusal of a form if the page is read-only, else None; the login form passes."""
     if not asked.is_post or asked.is_public or not asked.address.read_only:
         return None
     return HTTPStatus.FORBIDDEN, "this page is read-only"
 
 
 def check_path(asked: PageRequest) -> Refusal | None:
-    """Refuse paths with a NUL byte, which neither a file name nor a command line can contain."""
+    """Return the refusal if the path has a NUL byte, else None.
+
+    Neither a file name nor a command line can contain such a byte.
+    """
     if "\0" not in asked.path:
         return None
     return HTTPStatus.NOT_FOUND, "there is no such page (not found)"

@@ -128,7 +128,7 @@ def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
     """Return sockets that listen at an address; for a loopback address, at both IPv4 and IPv6.
 
     Browsers try both. If a program of another user listened at the other address, it would receive
-    the page's cookie.
+    the page's cookie. If ``port`` is 0, all sockets get the same free port.
 
     Raises:
         BlockedError: The port is in use, or this machine does not have the address.
@@ -184,7 +184,8 @@ def _has_ipv6() -> bool:
 def page_address(options: ServingOptions, port: int) -> PageAddress:
     """Return the address at which browsers reach a server with these options and this port.
 
-    On loopback it has a random host name below ``.localhost``, unless a name was given.
+    On loopback it has a host name below ``.localhost``, which is random in each call, unless the
+    options give a name.
     """
     secure = options.behind_proxy or options.cert is not None
     name = options.name
@@ -232,7 +233,7 @@ class PageServer(uvicorn.Server):
 
     @override
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the event streams, then the server."""
+        """Handle a signal: end the event streams, then the server; does not wait for their end."""
         self._closing()
         super().handle_exit(sig, frame)
 

@@ -53,11 +53,11 @@ class SignIn:
         return secret
 
     def is_open(self, link: str) -> bool:
-        """Return whether the link can still be used, without using it."""
+        """Return whether the login link with the secret ``link`` is usable; does not use it."""
         return self._clock() < self._links.get(_hash(link), 0.0)
 
     def use_link(self, link: str) -> str | None:
-        """Use a login link, and return the cookie value for the new login.
+        """Use the login link with the secret ``link``, and return the cookie of a new login.
 
         None if the link is unknown, used or too old.
         """
@@ -74,7 +74,7 @@ class SignIn:
         return next((each for each in known if each and self._clock() < each.until), None)
 
     def log_out(self, cookies: tuple[str, ...]) -> None:
-        """Log out the browser with these cookie values."""
+        """End the logins that these cookie values belong to; unknown values are no error."""
         for each in cookies:
             self._visits.pop(_hash(each), None)
 

@@ -63,7 +63,11 @@ def locate(text: str, project: Path | None, here: Path | None = None) -> str:
 
 
 def call_sessions(text: str, project: Path) -> str:
-    """Return a message with the sessions of ``project`` called by their short names."""
+    """Return a message with the sessions of ``project`` called by their short names.
+
+    Raises:
+        FileNotFoundError: The project has no folder of sessions.
+    """
     folder = project / layout.SESSIONS_DIR
     return located_commands.call_sessions(text, _short_names(folder, folder.stat().st_mtime_ns))
 
@@ -157,10 +161,11 @@ def session_of_worktree(folder: Path) -> Path | None:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux``, the folder for claims, trust and crash reports.
+    """Return ``$XDG_STATE_HOME/agentmux``, the folder for what AgentMux keeps on this host.
 
-    Here and in the functions below, ``environ`` is the user's environment. A variable that is unset
-    has the default of the XDG specification, and the folder or file need not exist.
+    It has the locks of conversations, the record of trust, crash reports and more. Here and in the
+    functions below, ``environ`` is the user's environment. A variable that is unset has the default
+    of the XDG specification, and the folder or file need not exist.
     """
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
 

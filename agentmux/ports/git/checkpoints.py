@@ -16,11 +16,12 @@ class SavedTree:
     """The commit in which a work tree was saved, and what was checked out at that time.
 
     Attributes:
-        commit: The commit with the files; it is stored in the session's directory only.
+        commit: The id of the commit with the files, which only the session's directory has.
         head: The commit that was checked out; None if the repository had no commit.
         branch: Short name of the branch that was checked out; None if HEAD was detached.
-        missing: The files that could not be saved because they are too large, unreadable, refused
-            by a git filter, or in a nested repository.
+        missing: The paths of the files that could not be saved because they are too large,
+            unreadable, refused by a git filter, or in a nested repository. If there are more than
+            200, the names of their top-level folders instead, which end in ``/``.
     """
 
     commit: str
@@ -32,9 +33,10 @@ class SavedTree:
 class TreeCheckpoints(Protocol):
     """The checkpoints of one session's work tree.
 
-    Except for `hand_over`, no method changes the repository's index, configuration or objects. The
-    only ref that is ever written is outside of ``refs/heads``; it keeps the commit that a
-    checkpoint is based on, if no other ref does.
+    A checkpoint is given as the id of its commit, and a file as its path from the top of the work
+    tree. Except for `hand_over`, no method changes the repository's index, configuration or
+    objects. The only ref that is ever written is outside of ``refs/heads``; it keeps the commit
+    that a checkpoint is based on, if no other ref does.
     """
 
     def take(
@@ -79,27 +81,30 @@ class TreeCheckpoints(Protocol):
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files of the work tree that differ from the checkpoint ``commit``.
 
-        These are the files that `write_files` would change. Nothing is stored.
+        `write_files` would change or delete these files to bring back the checkpoint. Nothing is
+        stored.
 
         Raises:
-            GitError: Git refuses, for example because the commit is gone.
+            GitError: Git refuses, for example because the commit is gone, or the session works
+                outside of a git repository.
             MissingError: Git is not installed, or takes too long.
         """
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
-        """Write the files in which two commits differ, as they are in ``until``; safe to repeat.
+        """Write or delete the files in which two commits differ, as in ``until``; safe to repeat.
 
-        Files in which the commits do not differ keep their content. So do nested repositories, the
-        files in ``.agentmux``, and files that ``until`` lacks because it ignores them.
+        The files are those of the work tree; ones that ``until`` lacks are deleted. Files in which
+        the commits do not differ keep their content. So do nested repositories, the files in
+        ``.agentmux``, and files that ``until`` lacks because it ignores them.
 
         Args:
             since: The first commit.
             until: The second commit.
-            leave: Files that must not be changed.
+            leave: Files and folders that must not be changed; a folder ends in ``/``.
 
         Returns:
-            The files that could not be written, some of them because a file in ``leave`` is in the
-            way; empty if all were written.
+            The files that could not be written, some of them because a path in ``leave`` is in the
+            way; empty if all others were written.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
@@ -115,7 +120,7 @@ class TreeCheckpoints(Protocol):
         """
 
     def hand_over(self, commit: str | None) -> str:
-        """Copy a checkpoint's commit into the repository's objects, and return the commit.
+        """Copy a checkpoint's commit into the repository's objects, and return the commit's id.
 
         No ref is created: unless the caller creates one, git may delete the commit at any later
         time.

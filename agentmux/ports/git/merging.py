@@ -68,7 +68,10 @@ class MergePlan:
 
 
 class Merging(Protocol):
-    """Merges commits into branches of one repository; needs no work tree."""
+    """Merges commits into branches of one repository; needs no work tree.
+
+    In the methods, ``base`` is the short name of the branch to merge into.
+    """
 
     def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
         """Compute the merge of a commit into a branch, without moving the branch.
@@ -78,7 +81,7 @@ class Merging(Protocol):
 
         Args:
             base: Short name of the branch to merge into.
-            result: The commit to merge.
+            result: The id of the commit to merge.
             branch: The name of the result's branch, for the message of the merge commit.
             trailer: Key and value of a line at the end of that message.
 
@@ -105,14 +108,16 @@ class Merging(Protocol):
         Raises:
             MergeConflictError: The base and the files change the same places.
             CheckoutDirtyError: Uncommitted changes where the base is checked out are in the way.
+            CheckoutBusyError: A rebase, merge or the like is unfinished there.
             IndexBusyError: Another git process is using that checkout.
             GitError: As for `plan`.
         """
 
     def stash_hints(self, base: str) -> tuple[str, ...]:
-        """Return hints how to restore the changes that the user stashed before a merge.
+        """Return hints with commands that restore the changes that the user stashed for a merge.
 
-        They cover each stash that was made with the command of an earlier hint, oldest first.
+        Each stash that was made on ``base`` with the command of an earlier hint gets two hints: how
+        to restore it, and how to see it. The oldest stash comes first.
 
         Args:
             base: The branch that was to be merged into.
@@ -125,20 +130,22 @@ class Merging(Protocol):
         """Return the top of the work tree that has the branch ``base`` checked out, else None.
 
         Raises:
+            CheckoutBusyError: The branch is being rebased in a work tree.
             GitError: It is checked out in a work tree whose folder is missing.
         """
 
     def is_merged(self, plan: MergePlan) -> bool:
-        """Return whether the base contains the plan's new commit; False if it does not exist."""
+        """Return whether the base contains the plan's new commit; False if the base is gone."""
 
     def move(self, plan: MergePlan) -> None:
         """Move the base from the plan's old commit to its new one.
 
-        No work tree may have the base checked out; see `fast_forward`.
+        Nothing happens if the base contains the new commit already. No work tree may have the base
+        checked out: `fast_forward` is for that case.
 
         Raises:
-            BaseMovedError: The base is at neither of these commits, or a work tree has it checked
-                out.
+            BaseMovedError: The base is at another commit, or a work tree has it checked out.
+            CheckoutBusyError: The base is being rebased in a work tree.
             GitError: Git refuses, or another merge of AgentMux is under way in the repository.
         """
 
@@ -154,11 +161,13 @@ class Merging(Protocol):
         Args:
             plan: The computed merge.
             top: The top of the work tree that has the base checked out.
-            keep: Entered for the time of the change, to keep sessions from working at ``top``; None
-                enters nothing.
+            keep: A context manager that is entered during the change, to keep sessions from
+                working at ``top``; None if that is not needed.
 
         Raises:
-            BaseMovedError: The base is at neither commit of the plan.
+            BaseMovedError: The base is at neither commit of the plan, or not checked out at
+                ``top`` any more.
+            CheckoutBusyError: A rebase, merge or the like is unfinished at ``top``.
             CheckoutDirtyError: Uncommitted changes are in the way.
             IndexBusyError: Another git process is using that checkout.
             GitError: Git refuses.

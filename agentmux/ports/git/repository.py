@@ -19,7 +19,7 @@ class GitError(AgentmuxError):
 
 
 class GitRefusedError(GitError):
-    """Git, a hook or the signing refused a change, such as a commit, which was not made.
+    """Git, a hook or the signing refused a change, such as a commit; the change was not made.
 
     Attributes:
         output: What git and the hooks printed.
@@ -137,7 +137,7 @@ class ChangeRange:
         since: The commit with the earlier state.
         until: The commit with the later state; None for the work tree as it is now, with all files
             that git does not ignore.
-        leave_out: Paths that are not compared.
+        leave_out: Paths that are not compared, besides those in ``.agentmux``.
         home: The directory of a session, if one of the commits may be one of its work-tree
             checkpoints; else None.
     """
@@ -170,11 +170,13 @@ class Repository(Protocol):
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the last commit that the histories of ``head`` and ``base`` have in common.
 
+        The result is never earlier than ``since``. It is later if ``base`` was merged into the work
+        meanwhile.
+
         Args:
             base: The branch on which the work of ``head`` began.
-            since: The commit on which the work began. It is returned unless the common commit is
-                a later one, because ``base`` was merged meanwhile; also if ``base`` does not exist
-                any more.
+            since: The commit on which the work began. It is also the result if ``base`` does not
+                exist any more.
             head: The commit with the work.
         """
 
@@ -219,7 +221,7 @@ class Repository(Protocol):
         """
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
-        """Let git show the changes on the terminal, with the user's pager.
+        """Let git show the changes on the terminal, with the user's pager; wait until it ends.
 
         Args:
             found: What to compare.
@@ -231,7 +233,7 @@ class Repository(Protocol):
         """
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff --stat`` for the first 40 changed files."""
+        """Return the lines of ``git diff --stat``: the first 40 changed files, and the total."""
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB."""
@@ -276,11 +278,17 @@ class Repository(Protocol):
     def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below ``paths`` that are in git's index.
 
-        They came with the repository, or will be committed to it.
+        They came with the repository, or will be committed to it. ``paths`` are absolute; those
+        outside of the work tree are skipped. Empty outside of a repository.
         """
 
     def protect_from_clean(self, sessions: Path) -> bool:
         """Make ``git clean -fdx`` keep the folder of the project's sessions; safe to repeat.
+
+        This creates an empty repository in the folder, and adds a line to git's ``info/exclude``.
+
+        Args:
+            sessions: The existing folder of the project's sessions.
 
         Returns:
             Whether git keeps the folder. False outside of a repository, or if the user's own files
@@ -297,8 +305,8 @@ class Repository(Protocol):
     def stash_hints(self, aside: str) -> tuple[str, ...]:
         """Return hints how to restore each stash that has the message ``aside``, oldest first.
 
-        The user made these stashes with the command of an earlier hint. Empty if there are none, or
-        git cannot list the stashes.
+        The user made these stashes with the command of an earlier hint. Each gets two hints: how to
+        restore it, and how to see it. Empty if there are none, or git cannot list the stashes.
         """
 
     def find_commit(
@@ -314,6 +322,9 @@ class Repository(Protocol):
 
     def settle_index(self, commit: str) -> None:
         """Update the user's index to HEAD for the files that ``commit`` changed; safe to repeat.
+
+        `commit` does this at its end: it is needed only for a commit after which `commit` failed or
+        was killed.
 
         Raises:
             IndexBusyError: The index is locked, or git cannot write it.

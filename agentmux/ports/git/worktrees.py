@@ -126,9 +126,9 @@ class WorktreeLoss:
             merging ``commits`` would bring them back.
         tip: The tip of the session's branch; None if the branch does not exist.
         is_beside: Whether some of ``commits_off_branch`` are in the history of the worktree's HEAD.
-        tips_off_branch: The last commit of each line of history in ``commits_off_branch`` that HEAD
-            of the worktree has left, that only a ref of the worktree itself contains, or that is
-            checked out in a worktree of ``kept``.
+        tips_off_branch: The ids of those commits of ``commits_off_branch`` at which HEAD of the
+            worktree was before it went elsewhere, that a ref of the worktree itself names (such as
+            one of a bisection), or that are checked out in a worktree of ``kept``.
         is_there: Whether the worktree exists, and would be removed.
         branch: The branch that would be deleted; empty if none would be.
         besides: Other uncommitted files in the worktree, which are not the session's work: those
@@ -189,7 +189,10 @@ class Worktrees(Protocol):
         """
 
     def checkout_of(self, branch: str) -> Path | None:
-        """Return the top of the work tree that has a branch checked out; None if none has."""
+        """Return the top of the work tree that has a branch checked out; None if none has.
+
+        Its folder may be missing. ``branch`` is a short name.
+        """
 
     def is_made(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists, is complete and belongs to the session."""
@@ -208,9 +211,9 @@ class Worktrees(Protocol):
         """
 
     def reserve(self, spec: WorktreeSpec) -> None:
-        """Reserve the name of the branch for the session, before the branch is created.
+        """Record in git's configuration that the name ``spec.branch`` belongs to the session.
 
-        If ``spec.branch`` is empty, nothing happens.
+        The branch itself need not exist yet. If ``spec.branch`` is empty, nothing happens.
         """
 
     def find_branch(self, session: str) -> str | None:
@@ -219,7 +222,8 @@ class Worktrees(Protocol):
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
         """Create the session's branch at ``tip``, before its worktree is created; safe to repeat.
 
-        If the branch exists at ``tip`` already, and belongs to the session, nothing happens.
+        If ``spec.branch`` is empty, or the branch exists at ``tip`` and belongs to the session,
+        nothing happens.
 
         Raises:
             WorktreeTakenError: The branch exists, but at another commit, or it is the user's own.

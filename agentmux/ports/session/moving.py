@@ -80,8 +80,9 @@ class SessionArchives(Protocol):
             home: The session's directory.
 
         Returns:
-            A pair: the files, and the paths of the files that are left out because they are too
-            large, are no regular files, or have a name that is not valid on every machine.
+            A pair: the files, each with path, size and SHA-256; and the paths of the files that are
+            left out because they are too large, are no regular files, or have a name that is not
+            valid on every machine. Paths are relative to ``home``.
         """
 
     def make_member(self, path: str, data: bytes) -> Member:
@@ -97,8 +98,8 @@ class SessionArchives(Protocol):
         """Check that `write` may write an archive at ``target``; changes nothing.
 
         Raises:
-            UsageError: There is a file at ``target`` and ``force`` is false, or its directory does
-                not exist.
+            UsageError: There is a file at ``target`` and ``force`` is false, or ``target`` is a
+                directory, or its parent directory does not exist.
         """
 
     def journal(self, events: Iterable[Event]) -> bytes:
@@ -120,11 +121,12 @@ class SessionArchives(Protocol):
 
         Raises:
             UsageError: There is a file at ``target``, and ``force`` is false.
-            DataError: The archive cannot be written; no file is left behind.
+            DataError: The archive cannot be written, or a file of the session has changed since
+                the manifest was made; no file is left behind.
         """
 
     def delete(self, path: Path) -> None:
-        """Delete the temporary file at ``path``."""
+        """Delete the file ``path``, such as an unpacked bundle; no error if it does not exist."""
 
     def open_archive(self, path: Path) -> AbstractContextManager[SessionArchive]:
         """Open the archive at ``path`` for the time of a ``with`` block.
@@ -148,7 +150,8 @@ class Bundles(Protocol):
 
         Args:
             home: The session's directory, which may contain some of the git objects.
-            refs: The commits to include, by their ref names in the bundle.
+            refs: The commits to include, by their ref names in the bundle, which begin with
+                ``refs/agentmux/``.
 
         Raises:
             GitError: Git refuses.
@@ -167,7 +170,7 @@ class Bundles(Protocol):
 
         Raises:
             MissingError: The repository lacks commits that the bundle requires.
-            DataError: The bundle is damaged.
+            DataError: The bundle is damaged, or contains another ref.
         """
 
     def share_history(self, home: Path, commit: str) -> bool:
@@ -189,5 +192,6 @@ class Bundles(Protocol):
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
         """Return git's diff from the commit ``since`` to ``until``, cut after ``limit`` bytes.
 
+        It begins with the output of ``--stat``; if it is cut, it ends in ``[…]``.
         ``home`` is the session's directory, which may contain the commits.
         """

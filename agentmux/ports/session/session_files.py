@@ -79,7 +79,7 @@ class SignalFiles(Protocol):
         """
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Read a regular file.
+        """Read a regular file of the session, or return why it cannot be read.
 
         Args:
             path: The path of the file, relative to the session's directory.
@@ -120,7 +120,8 @@ class SignalFiles(Protocol):
     def turn(self, launch: str) -> Turn:
         """Return what an agent's hooks last reported about its turn, such as begun or ended.
 
-        `Turn.UNKNOWN` if the hooks of this launch have reported nothing.
+        Hooks are the commands that the agent's program runs when a turn begins or ends. ``launch``
+        is the id of the agent's launch. `Turn.UNKNOWN` if its hooks have reported nothing.
         """
 
     def note_turn(self, launch: str, turn: Turn) -> None:
@@ -160,10 +161,14 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def discard(self) -> None:
-        """Remove the directory of a session that never started."""
+        """Remove the directory of a session that never started.
+
+        Folders around it that `make` created are removed, too, if nothing else is in them. What
+        cannot be removed stays; that is no error.
+        """
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the journal's complete events after the byte ``offset``, oldest first.
+        """Return the journal's complete events after the byte ``offset`` (0: all), oldest first.
 
         Each is a pair: the event, and the byte offset at which its line ends. Empty if there are no
         such events. The call waits while a process is appending.
@@ -182,7 +187,7 @@ class SessionFiles(SignalFiles, Protocol):
         """Append one event to the journal; it is on the disk when this method returns."""
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Write ``state`` to ``state.json``, then its cursor to the cursor file.
+        """Write ``state`` to ``state.json``, and how much of the journal it has to a cursor file.
 
         Args:
             state: The new state.
@@ -283,10 +288,13 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def launch_output(self, launch: str) -> bytes:
-        """Return the last part of the output of a launch's command; empty if none was stored."""
+        """Return the last part of the output of a launch's command; empty if none was stored.
+
+        ``launch`` is the id of the launch.
+        """
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Return the state of an agent's checkpoint file.
+        """Return whether an agent's own checkpoint file exists, is intact, and fits a model.
 
         Args:
             path: The absolute path of the file, in the session's directory.

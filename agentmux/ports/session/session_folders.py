@@ -36,14 +36,15 @@ class SessionFolders(Protocol):
     def half_made(self, folder: Path, now_s: float, /) -> tuple[Path, ...]:
         """Return the incomplete directories in ``folder`` that killed `start` commands left.
 
-        Directories that were changed within the last seconds are left out. ``now_s`` is the current
-        Unix time.
+        Directories that were changed in the three minutes before ``now_s`` are left out, because
+        their command may still run. ``now_s`` is the current Unix time.
         """
 
     def read_unchecked(self, path: Path, /) -> Mapping[str, Any] | None:
         """Return the fields of a session's state, without checking them.
 
-        None if the state is missing or damaged; `SessionFiles.load` then says why.
+        None if the state is missing, damaged, very large or of a newer version; `SessionFiles.load`
+        then says why, or finds the state in the journal.
         """
 
     def runtime(self, path: Path, /) -> Mapping[str, Any]:
@@ -61,6 +62,8 @@ class SessionFolders(Protocol):
 
     def one_at_a_time(self, project: Path, /) -> AbstractContextManager[None]:
         """Return a lock for a ``with`` block; other starts and resumes in ``project`` wait for it.
+
+        On a file system without locks, nobody waits.
 
         Raises:
             BlockedError: Another process kept this lock for too long.

@@ -9,10 +9,12 @@ class Templates(Protocol):
     """The built-in prompt templates, and the project's prompt extensions and copy patterns."""
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of the prompt template ``name``, joined from its parts.
+        """Return the text of a built-in prompt template, between the common opening and ending.
+
+        It still has its placeholders, such as ``{{read}}``.
 
         Args:
-            name: The name of the template.
+            name: The name of the template, such as ``coder``.
             again: Whether the seat was started for the same work before; the text then says so.
         """
 

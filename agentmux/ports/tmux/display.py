@@ -102,7 +102,8 @@ class MonitorContent:
         messages: Messages about what happened, oldest first.
         now: The current time, with its time zone.
         draft: The request for changes that the user is typing; None if the user is not typing one.
-        begins: The phase in which the next cycle would begin, in words, while the user is typing.
+        begins: The phase in which the next cycle would begin, in words; empty while the user is not
+            typing.
         question: What a second press of the same key would do, to be confirmed by it; empty if
             there is nothing to confirm.
         note: Why the last key had no effect; empty if it had one.

@@ -278,7 +278,8 @@ class Arranged:
     """The result of arranging the panes beside the monitor.
 
     Attributes:
-        size: The columns and rows of the monitor's pane afterwards; None if unknown.
+        size: The columns and rows of the monitor's pane afterwards; None if they are unknown, or
+            the panes could not be arranged.
         later: Whether nothing was done because the user has zoomed a pane; the caller should try
             again later.
     """
@@ -363,7 +364,10 @@ class Panes(Protocol):
     """Reads, closes and types into the panes of one tmux session; panes are given by their ids."""
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the borders of panes; ``labels`` maps pane ids to texts."""
+        """Set the text in the borders of panes; ``labels`` maps pane ids to texts.
+
+        Panes that no longer exist are skipped.
+        """
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         """Return the screen of each pane, by pane id; calls tmux once.
@@ -457,8 +461,8 @@ class OwnSession(Panes, Protocol):
         """Show these panes to the right of the monitor, and every other agent's pane elsewhere.
 
         The other agents' panes get windows of their own, and so do panes for which there is no
-        room. Nothing happens while the user has zoomed a pane, or if there is no monitor. Panes
-        that the user opened are never changed.
+        room. Panes that no longer exist are skipped. Nothing happens while the user has zoomed a
+        pane, or if there is no monitor. Panes that the user opened are never changed.
 
         Args:
             visible: The ids of the panes to show beside the monitor.

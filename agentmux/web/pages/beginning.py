@@ -41,10 +41,13 @@ def offer(world: World, config: Path | None) -> StartOffer:
 
 
 def start_command(form: Mapping[str, str], *, dry_run: bool) -> Words:
-    """Return the `start` command for the values of a form; it reads the feature from stdin.
+    """Return the `start` command for the values of a form; it runs nothing.
+
+    The command reads the feature from stdin, unless the form has an issue and no text.
 
     Args:
-        form: The form's fields.
+        form: The fields ``agent``, ``pipeline``, ``place``, ``issue`` and ``text``. For one that is
+            empty or missing, the command uses what is configured.
         dry_run: Whether the command only reports what it would do.
     """
     return command_words.start_described(
@@ -69,7 +72,7 @@ async def begin(
     Args:
         commands: Runs the command.
         offered: The choices that the form offered.
-        form: The form's fields.
+        form: The form's fields, as for `start_command`.
 
     Returns:
         The name of the new session, empty if none was started; and the message for the user.

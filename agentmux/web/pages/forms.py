@@ -182,7 +182,7 @@ class Forms:
         self._fleet = fleet
 
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return the handler for the form of a session with this name in `FORMS`."""
+        """Return a function that handles one form of any session; ``name`` is a key of `FORMS`."""
 
         async def answer_form(request: Request) -> Response:
             try:
@@ -202,7 +202,10 @@ class Forms:
         return answer_form
 
     def of_fleet(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return the handler for the form of a fleet feature with this name in `FLEET_FORMS`."""
+        """Return a function that handles one form of fleet features.
+
+        ``name`` is a key of `FLEET_FORMS`.
+        """
 
         async def answer_form(request: Request) -> Response:
             feature, form = request.path_params["feature"], request.state.form
@@ -217,7 +220,7 @@ class Forms:
         return answer_form
 
     async def drain(self, request: Request) -> Response:
-        """Drain the host of the fleet that the form names."""
+        """Drain the fleet's host that the form names, so that it takes no more features."""
         if not self._fleet.is_set_up():
             return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))
@@ -275,7 +278,10 @@ class Forms:
         return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
     async def login(self, request: Request) -> Response:
-        """Use a login link, and log this browser in with a cookie."""
+        """Use a login link, and log this browser in with a cookie.
+
+        If the link cannot be used any more, the page says so, and nothing changes.
+        """
         cookie = self._sign_in.use_link(request.path_params["link"])
         if cookie is None:
             return await asyncio.to_thread(self._pages.login, request)

@@ -108,7 +108,10 @@ def _nearest(value: int) -> int:
 
 
 def colour_rules() -> str:
-    """Return a style sheet with a foreground and a background class for each terminal colour."""
+    """Return a style sheet with the classes for the 256 terminal colours.
+
+    ``f0`` to ``f255`` set the foreground, ``b0`` to ``b255`` the background.
+    """
     colours = [*_BASIC]
     for number in range(216):
         parts = (_CUBE[number // 36], _CUBE[number // 6 % 6], _CUBE[number % 6])
@@ -131,5 +134,8 @@ _DIFF_CLASSES: Final = (
 
 
 def diff_class(line: str) -> str:
-    """Return the CSS class for a line of a diff; empty for an unchanged line."""
+    """Return the CSS class of a diff's line: ``added``, ``taken``, ``file``, ``hunk`` or ``dim``.
+
+    Empty for an unchanged line.
+    """
     return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")

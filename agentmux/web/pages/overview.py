@@ -88,7 +88,7 @@ def phases(loaded: PlacedSession, view: SessionView, now: datetime) -> Iterator[
 
 
 def decision(loaded: PlacedSession) -> PendingDecision:
-    """Return the pending decision of a session, as of now. It runs git, which may take a while."""
+    """Return the decision that a session is waiting for, as of now; runs git, so it may block."""
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
     choice = PendingDecision(
@@ -111,7 +111,10 @@ def decision(loaded: PlacedSession) -> PendingDecision:
 
 
 def delivery_lines(loaded: PlacedSession) -> tuple[str, ...]:
-    """Return lines that say where the result of a done session is, and how to get it."""
+    """Return lines that say where the result of a done session is, and how to get it.
+
+    If that cannot be found out, the only line says why.
+    """
     try:
         return delivered_lines(loaded.world, loaded.state)
     except (AgentmuxError, OSError) as error:
@@ -119,9 +122,9 @@ def delivery_lines(loaded: PlacedSession) -> tuple[str, ...]:
 
 
 def worked_last(seats: Sequence[SeatView]) -> SeatView | None:
-    """Return the seat whose agent works, else the one whose status changed last; None if none is.
+    """Return the seat whose agent works, else the one whose status changed last.
 
-    Of several agents that work, it is the one that has begun last.
+    Of several agents that work, it is the one that has begun last. None if there are no seats.
     """
 
     def rest(seat: SeatView) -> tuple[bool, float]:

@@ -142,7 +142,11 @@ def templates() -> Environment:
 
 
 class WebPages:
-    """Renders the pages of one server; most methods handle a GET request."""
+    """Renders the pages of one server; most methods handle a GET request.
+
+    Those return a page, or JSON for a script. The path of the URL names the session, the document
+    or the feature. An error that they raise becomes an error page only through `guard_page`.
+    """
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
@@ -194,7 +198,7 @@ class WebPages:
         return self._render_page(request, "refused.html", status, words=words, code=int(status))
 
     def no_page(self, request: Request, error: Exception) -> Response:
-        """Return the response to a request for a URL that no page has."""
+        """Return the response to a request that no page handles; ``error`` gives its status."""
         status = HTTPStatus(getattr(error, "status_code", HTTPStatus.NOT_FOUND))
         return self.render_refusal(
             request, status, f"there is no such page ({status.phrase.lower()})"
@@ -526,7 +530,10 @@ class AsciiResponse(JSONResponse):
 def guard_page(
     pages: WebPages, page: Callable[[Request], Response]
 ) -> Callable[[Request], Response]:
-    """Return a handler that renders ``page``, and shows an error page if that fails."""
+    """Return a handler that calls ``page``, and returns an error page if that fails.
+
+    It fails with an `AgentmuxError` or `OSError`; other errors are raised.
+    """
 
     def answer_page(request: Request) -> Response:
         try:
@@ -555,7 +562,7 @@ def no_fleet() -> NotFoundError:
 
 
 def redirect(address: str) -> Response:
-    """Return the response to a form that redirects the browser to this address."""
+    """Return a response that makes the browser load the page at ``address`` after a form."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
@@ -575,7 +582,8 @@ class DiffLine:
 
     Attributes:
         index: The line's number in the diff, from 0.
-        place: The line's place as given by `diff_places`; empty if it belongs to no file.
+        place: The line's file and number, such as ``calc.py:12`` or ``calc.py:9 (removed)``; empty
+            if it belongs to no file.
         text: The line without control characters.
     """
 
@@ -585,12 +593,12 @@ class DiffLine:
 
     @property
     def number(self) -> str:
-        """The line's number in the file; empty if the line belongs to no file."""
+        """The line's number in the file, of a removed line in the old one; empty without a file."""
         return self.place.rpartition(":")[2].partition(" ")[0]
 
 
 def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
-    """Yield the lines of a git diff, with the place of each."""
+    """Yield the lines of a git diff as `DiffLine`, with the place of each."""
     for index, (place, text) in enumerate(zip(diff_places(lines), lines, strict=True)):
         yield DiffLine(index=index, place=clean(place), text=printable(text.expandtabs(4)))
 

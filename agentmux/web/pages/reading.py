@@ -91,7 +91,7 @@ class ListedSession:
     Attributes:
         session: The session.
         row: Its row, as every list of sessions shows it.
-        view: All that is known about it.
+        view: What `status` shows of it.
         beside: Its short name, if another session of the list has the same title; else empty.
     """
 
@@ -174,7 +174,7 @@ class ProjectSessions:
         self._projects, self._site, self._world = projects, site, world
 
     def sites(self) -> Iterator[Site]:
-        """Yield the site of each project."""
+        """Yield the `Site` of each project, through which its sessions are read."""
         yield from map(self._site, self._projects())
 
     def projects(self) -> dict[str, Path]:
@@ -187,10 +187,10 @@ class ProjectSessions:
         return SessionRef(site=site, path=sessions_dir(project) / name, key=project_key(project))
 
     def find(self, name: str, key: str = "") -> SessionRef:
-        """Return the session with this name.
+        """Return a reference to the session with this name; only looks whether it exists.
 
         Args:
-            name: The session's name.
+            name: The session's whole name, as of its directory.
             key: The project's key; empty to search all projects.
 
         Raises:
@@ -242,13 +242,13 @@ class ProjectSessions:
         )
 
     def view(self, place: SessionRef) -> tuple[SessionEntry, SessionView]:
-        """Return the entry and the view of a session, as read now."""
+        """Read a session, and return what its files say, and what `status` shows of it."""
         entry = place.entry()
         (view,) = look(place.site, (entry,), warns=False).data
         return entry, view
 
     def world(self, project: Path) -> World:
-        """Return the world of a project, with everything in the project trusted. It runs no agent.
+        """Return a world of a project that trusts all of the project's files, and runs no agent.
 
         Raises:
             ConfigError: The project's configuration is invalid.
@@ -256,7 +256,7 @@ class ProjectSessions:
         return as_if_trusted(self._world(project))
 
     def own_world(self, project: Path) -> World:
-        """Return the world of a project, in which only the files that the user trusts have effect.
+        """Return a world of a project in which only the files that the user trusts have effect.
 
         Raises:
             ConfigError: The project's configuration is invalid.

@@ -70,10 +70,11 @@ class PageScreens:
         self._thread: threading.Thread | None = None
 
     def of(self, place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
-        """Return the screens of these seats of a session, by seat, and watch them for a while.
+        """Return the screens of these seats of a session, by seat, and watch them for ten seconds.
 
         A screen is captured now if the session is live and tmux answers; else it is the last saved
-        one. Seats without a screen are left out.
+        one. Seats without a screen are left out. While captured screens are watched, a thread
+        reports changes to the function ``changed`` of the constructor.
         """
         last = last_screens_of(place, seats)
         if not seats:
