@@ -53,14 +53,16 @@ def rebuild(
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Rebuild the state from a whole journal; return it, and the files that may be missing.
 
-    Before the holder of the session's lock appends a line, it applies its own previous line and all
-    lines before that. So all events up to the holder's last line but one have been applied, and a
-    file of theirs that is missing was removed on purpose. The function returns the files of the
-    later events. If a later event archived such a file, the path returned is the one in history.
+    The function itself writes nothing.
 
     Args:
         state: The state before the first event.
         events: All events, each with the offset in the journal at which its line ends, in bytes.
+
+    Returns:
+        The state after all events, and the files that the last events imply. A file of an earlier
+        event was written before these events were appended: if it is missing, it was removed on
+        purpose. If a later event archived a file, its path is the one in history.
     """
     own = [i for i, (event, _) in enumerate(events) if isinstance(event.fact, _OWN)]
     proven = own[-2] + 1 if len(own) > 1 else 0

@@ -68,7 +68,10 @@ class PhaseTimes:
 
 
 def blank_before(state: SessionState) -> SessionState:
-    """Return the state before the first event of a journal, with the pipeline of ``state``."""
+    """Return an empty state, to which the events of a journal are applied from the first one on.
+
+    It has the pipeline of ``state``, and nothing else of it.
+    """
     return SessionState(phase=Phase.FAILED, pipeline=state.pipeline)
 
 

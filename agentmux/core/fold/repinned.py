@@ -29,8 +29,10 @@ def with_pipeline(
     Args:
         state: The state of the stopped session.
         pipeline: The new pipeline.
-        files: The files of the pipeline, as the state's ``pipeline_files``.
-        verify: The commands of its checks, as the state's ``verify``.
+        files: The SHA-256 of each file of the pipeline by its name, as the state's
+            ``pipeline_files``.
+        verify: The commands of its checks, each as a mapping, in the form of the state's
+            ``verify``.
     """
     before = pipeline_of(state)
     known = {str(each.get("name")) for each in verify if each in state.verify}

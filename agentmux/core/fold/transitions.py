@@ -34,7 +34,8 @@ def enter(
     """Return the state in which the session has just entered ``phase``.
 
     The fields that earlier attempts at the phase have set are reset, their files are added to
-    ``pending_archive``, and all seats but those of researchers are removed from the state.
+    ``pending_archive``, and all seats but those of researchers are removed from the state. At an
+    end, only the phase is set and all seats are removed.
 
     Args:
         state: The state before.
@@ -42,10 +43,10 @@ def enter(
         over: The first phase that is skipped on the way to ``phase``; the files that earlier
             attempts left from there on are archived, too. None if no phase is skipped.
         left: The state that gives the cycle and iteration under which the files are archived, if
-            ``state`` is already in the next cycle or iteration; None: ``state``.
+            ``state`` is already in the next cycle or iteration. None means ``state`` itself.
 
     Raises:
-        ValueError: ``phase`` is neither.
+        ValueError: ``phase`` is neither a phase of the pipeline nor an end.
     """
     pipeline, place = pipeline_of(state), left or state
     if known_phase(state, phase) not in pipeline:
@@ -67,7 +68,7 @@ def enter(
 
 
 def known_phase(state: SessionState, phase: str) -> str:
-    """Check that ``phase`` is a phase of the session's pipeline or an end, and return it.
+    """Return ``phase`` itself, if it is a phase of the session's pipeline or an end.
 
     Raises:
         ValueError: It is neither.
@@ -98,9 +99,9 @@ def _nominate_defaults(state: SessionState) -> tuple[str, ...]:
 
 
 def ensure_subplan(state: SessionState) -> SessionState:
-    """Return the state in which the whole request is sub-plan 1.
+    """Return the state with one sub-plan, the whole request, if the pipeline has no plan phase.
 
-    If the session's pipeline has a plan phase, ``state`` itself is returned.
+    If it has one, ``state`` itself is returned.
     """
     if pipeline_of(state).is_planned:
         return state
@@ -109,13 +110,13 @@ def ensure_subplan(state: SessionState) -> SessionState:
 
 
 def reenter_phase(state: SessionState, phase: str, subplans: tuple[int, ...]) -> SessionState:
-    """Return the state in which the session has entered ``phase`` again.
+    """Return the state in which the session has entered ``phase`` again, keeping some sub-plans.
 
     Args:
         state: The state before.
         phase: The phase to enter.
-        subplans: The sub-plans that stay done if ``phase`` is one in which code is written; other
-            phases ignore it.
+        subplans: The indices of the sub-plans that stay done if ``phase`` is a work phase; other
+            phases ignore them.
     """
     entered = enter(state, phase)
     if kind_of(entered) is not Kind.WORK or not subplans:
@@ -134,9 +135,11 @@ def reenter_phase(state: SessionState, phase: str, subplans: tuple[int, ...]) ->
 
 
 def forget(state: SessionState, phase: str) -> SessionState:
-    """Return the state with the fields reset that ``phase`` and the phases after it have set.
+    """Return the state without what ``phase`` and the phases after it have set.
 
-    For a fix, this begins with the phase after it.
+    Their fields get the values from before these phases, and their results are dropped. For a fix,
+    this begins with the phase after it, and the failed result that asked for the fix is kept. The
+    session stays in its phase.
     """
     pipeline = pipeline_of(state)
     here = pipeline[phase]
@@ -244,9 +247,11 @@ def go_on(state: SessionState) -> SessionState:
 
 
 def schedule(state: SessionState) -> SessionState:
-    """Return the state in which the current group of sub-plans is the first that is not done.
+    """Return the state with all its fields about groups of sub-plans brought up to date.
 
-    All fields of the state about the groups are updated, including the sub-plans to work on now.
+    The current group is the first with a sub-plan that is not done. The sub-plans to work on now
+    are those of this group (in a serial group only the next one); a single coder works on all that
+    are left.
     """
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
@@ -288,7 +293,7 @@ class _Group:
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return the fields of the state that an execution plan sets, by name, for `replace`."""
+    """Return the fields of the state that an execution plan sets, by name, to pass to `replace`."""
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,
@@ -299,7 +304,10 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def find_verdict(state: SessionState) -> Verdict | None:
-    """Return the outcome of the current review; None while its verdicts do not decide it."""
+    """Return the verdict of the whole current review; None while it is undecided.
+
+    One reviewer that fails it is enough; to pass it, all reviewers have to.
+    """
     return _find_verdict_in(state, state.phase)
 
 
@@ -310,26 +318,34 @@ def _find_verdict_in(state: SessionState, phase: str) -> Verdict | None:
 
 
 def decide_review(state: SessionState) -> SessionState:
-    """Return the state after the current review; ``state`` itself while it is undecided."""
+    """Return the state in which the session has left the current review, if its verdicts decide it.
+
+    What follows is as in `conclude`. While the review is undecided, ``state`` itself is returned.
+    """
     verdict = find_verdict(state)
     return state if verdict is None else conclude(state, passed=verdict is Verdict.PASS)
 
 
 def decide_check(state: SessionState) -> SessionState:
-    """Return the state after the current check; ``state`` itself while it is undecided.
+    """Return the state in which the session has left the current check, if its results decide it.
 
-    A failed session is returned unchanged; its check is decided when the session is resumed.
+    What follows is as in `conclude`. ``state`` itself is returned while the check is undecided, and
+    in a failed session, whose check is decided when the session is resumed.
     """
     verdict = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
     return conclude(state, passed=verdict == PASSED) if verdict else state
 
 
 def conclude(state: SessionState, *, passed: bool) -> SessionState:
-    """Return the state after the current check or review has passed or failed.
+    """Return the state in which the session has left the current check or review.
 
-    After a pass the session enters the next phase; after a fail it enters the phase that fixes. If
-    the pipeline has no such phase, or the limit of fixes is reached, the outcome is ``capped``, and
-    the session enters the next phase.
+    If it passed, the session enters the next phase; if it failed, the phase that fixes. If the
+    pipeline has no such phase, or the limit of fixes is reached, the outcome is ``capped``, and the
+    session enters the next phase.
+
+    Args:
+        state: The state in the check or review; its outcome is recorded in the result.
+        passed: Whether the check or review passed.
     """
     fix = pipeline_of(state)[state.phase].on_fail
     if passed:
@@ -360,5 +376,5 @@ def enter_fix(state: SessionState, fix: str) -> SessionState:
 
 
 def without_seat(state: SessionState, name: str) -> SessionState:
-    """Return the state without the seat ``name``; unchanged if it has none."""
+    """Return the state without the seat ``name``; equal to ``state`` if there is no such seat."""
     return replace(state, seats={key: seat for key, seat in state.seats.items() if key != name})

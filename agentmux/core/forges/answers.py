@@ -25,9 +25,13 @@ def parse_json(text: str) -> object:
 
 
 def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], ...]:
-    """Return the fields of each entry in the answer's list, as `record` does, in order.
+    """Return one mapping for each entry of the list in the answer, in order, as `record` does.
 
     Entries that `ForgeCommand.skip` excludes are left out.
+
+    Args:
+        command: The command that was run; says where the answer has the list and the values.
+        answer: The answer, as `parse_json` returns it.
 
     Raises:
         AnswerError: The answer has no such list, or an entry lacks a field.
@@ -40,9 +44,13 @@ def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], .
 
 
 def record(command: ForgeCommand, answer: object) -> dict[str, str]:
-    """Return the values of `ForgeCommand.fields` in one answer, as texts, by their names.
+    """Return the values that a command's ``fields`` name in an answer, as texts, by our names.
 
     A null becomes an empty text. The values of a field with several paths are joined with ``/``.
+
+    Args:
+        command: The command that was run; its ``fields`` say where the answer has each value.
+        answer: The answer, as `parse_json` returns it, or one entry of its list.
 
     Raises:
         AnswerError: A path does not exist, or leads to a list or an object.

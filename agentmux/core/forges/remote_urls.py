@@ -21,7 +21,7 @@ class Remote:
 
     Attributes:
         name: The remote's name, such as ``origin``.
-        urls: Its URL as git uses it, and as the git configuration has it.
+        urls: Its URL as git uses it, then the URL in the git configuration, if that is another one.
     """
 
     name: str
@@ -33,7 +33,7 @@ class ForgeRemote:
     """A git remote that a forge hosts.
 
     Attributes:
-        remote: The remote's name.
+        remote: The remote's name in git, such as ``origin``.
         repository: The repository on the forge.
     """
 
@@ -68,7 +68,11 @@ def _repository(path: str) -> str:
 def repository_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | None:
     """Return the forge repository that one of these URLs of a remote names.
 
-    The first URL that a forge in ``specs`` recognises is used; None if none is recognised.
+    The first URL that a forge recognises is used; None if none is recognised.
+
+    Args:
+        specs: The known forges, by name.
+        urls: The URLs, as in `Remote.urls`.
     """
     for host, path in filter(None, map(host_and_path, urls)):
         for spec in specs.values():
@@ -80,7 +84,10 @@ def repository_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRe
 def forge_remotes(
     specs: Mapping[str, ForgeSpec], remotes: Iterable[Remote]
 ) -> tuple[ForgeRemote, ...]:
-    """Return the remotes that a forge in ``specs`` hosts, in the same order."""
+    """Return the remotes that are hosted by a forge in ``specs``, in the same order.
+
+    ``specs`` has the known forges, by name. Other remotes are left out.
+    """
     pairs = ((each.name, repository_of(specs, each.urls)) for each in remotes)
     return tuple(ForgeRemote(remote=name, repository=place) for name, place in pairs if place)
 
@@ -89,7 +96,7 @@ def main_remote(found: Sequence[ForgeRemote]) -> ForgeRemote | None:
     """Return the remote whose repository has the issues and pull requests; None if it is unclear.
 
     If all remotes are the same repository, that is the first of them; if not, it is ``upstream``,
-    or else ``origin``.
+    or else ``origin``. None, too, if ``found`` is empty or has neither.
     """
     by_name = {each.remote: each for each in found}
     named = next((by_name[name] for name in _FIRST if name in by_name), None)

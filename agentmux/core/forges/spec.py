@@ -66,7 +66,7 @@ class ForgeSpec:
         name: The forge's name in AgentMux.
         program: The name of its command-line program.
         install: Where users get that program.
-        login: The command with which a user logs in, with ``{host}``.
+        login: The command with which a user logs in, for messages, with ``{host}``.
         hosts: The hosts in the URLs of its repositories.
         aliases: Maps other host names in URLs of remotes, such as one for SSH, to a host.
         repository: A regular expression for the path of a repository on a host.
@@ -74,10 +74,13 @@ class ForgeSpec:
         request_url: The URL of a request, with the same placeholders.
         request_name: What the forge calls a request.
         request_ref: The ref in the repository that has a request's commits, with ``{number}``.
-        fork_head: The head of a request from another repository, with ``{owner}`` and ``{branch}``.
+        fork_head: How a request names a branch in another repository, with ``{owner}`` and
+            ``{branch}``; empty if the branch's name alone is enough.
         environment: Environment variables for its program.
-        commands: The commands of the program, by our names: ``issue``, ``comments``, ``writer``,
-            ``identity``, ``find``, ``open``, ``look``.
+        commands: The commands of the program, by our names: ``issue`` and ``comments`` (read an
+            issue), ``writer`` (may this author write to the repository), ``identity`` (the
+            repository's name in requests), ``find`` (the open requests for a branch), ``look`` (one
+            request) and ``open`` (open a request).
     """
 
     name: str
@@ -131,12 +134,15 @@ def fill_word(word: str, values: Mapping[str, str]) -> str:
 
 
 def values_of(place: RepoRef, **more: str) -> dict[str, str]:
-    """Return the values of the placeholders in a command for the repository ``place``.
+    """Return the values for `fill_word` in a command that is about the repository ``place``.
 
     Args:
         place: The repository; gives ``host`` and ``repo``.
-        more: The values of other placeholders. The values of ``repo_quoted`` and ``branch_quoted``
-            are added.
+        more: The values of other placeholders, such as ``number`` or ``branch``.
+
+    Returns:
+        These values by the name of the placeholder, and ``repo_quoted`` and ``branch_quoted``,
+        which are quoted for a URL.
     """
     values = {"host": place.host, "repo": place.repo, **more}
     quoted = {f"{name}_quoted": quote(values.get(name, ""), safe="") for name in ("repo", "branch")}
@@ -154,8 +160,15 @@ def url_of(template: str, place: RepoRef, number: int) -> str:
 def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[RepoRef, int] | None:
     """Return the repository and the number in the URL of an issue or request.
 
-    A path, query or fragment after the number is ignored. None if ``url`` does not have the form of
-    ``template``, the spec's ``issue_url`` or ``request_url``, or if the host is not the forge's.
+    A path, query or fragment after the number is ignored.
+
+    Args:
+        spec: The forge.
+        template: Its ``issue_url`` or ``request_url``.
+        url: The URL, as the user typed it.
+
+    Returns:
+        None if ``url`` does not have the form of ``template``, or if its host is not the forge's.
     """
     parts = _PLACE.split(template)
     pattern = re.escape(parts[0])

@@ -29,7 +29,7 @@ class UnknownEventError(DataError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something that happened. Each kind is a class of its own.
+    """What an event is about: something that happened. Each kind is a class of its own.
 
     Attributes:
         kind: The name of the kind in the journal, such as ``agent_launched``.
@@ -288,7 +288,7 @@ class JournalCreated(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(Fact):
-    """The session was created; ``state`` holds its first state."""
+    """The session was created; ``state`` holds its first state, in the form of ``state.json``."""
 
     kind: ClassVar[str] = "session_started"
     state: Json
@@ -425,7 +425,9 @@ class AgentExited(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNudged(Fact):
-    """An idle agent that has not handed in its work was reminded; happens once per launch.
+    """An idle agent that has not handed in its work was reminded, or that was tried.
+
+    It happens once per launch, and may happen once more after a usage limit.
 
     Attributes:
         result: What happened to the reminder: a `DeliveryResult`.
@@ -437,7 +439,10 @@ class AgentNudged(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStalled(Fact):
-    """A reminded agent stayed idle for ``idle_s`` seconds; it is reported, not reminded again."""
+    """A reminded agent stayed idle for ``idle_s`` seconds; this is reported to the user.
+
+    The agent is not reminded again.
+    """
 
     kind: ClassVar[str] = "agent_stalled"
     idle_s: int
@@ -565,7 +570,7 @@ class Resumed(Fact):
         phase: The phase in which it continues.
         cycle: The cycle in which it continues.
         found: The fields of the `StateFromDisk` that was read; they replace those of the state.
-        override: Whether the user chose the phase; then it is entered anew.
+        override: Whether the user chose the phase; then it begins again.
         tmux_socket: The absolute path of the session's tmux socket; empty if it has not changed.
     """
 

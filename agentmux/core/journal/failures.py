@@ -18,9 +18,11 @@ _TEXTS: Final = ("because", "cause", "reason", "said")
 
 
 def shorten_failure(fact: F) -> F:
-    """Return ``fact`` with each reason of a failure limited to `REASON_MAX` characters.
+    """Return ``fact`` with each text that explains a failure cut to `REASON_MAX` characters.
 
-    A longer text is cut in its middle. If nothing is too long, ``fact`` itself is returned.
+    These are its ``because``, ``cause``, ``reason`` and ``said``, and the texts of its ``record``,
+    as far as it has them. They are cut in the middle. If none is too long, ``fact`` itself is
+    returned.
     """
     given = {name: getattr(fact, name) for name in _TEXTS if hasattr(fact, name)}
     fields: dict[str, Any] = {name: _cut(text) for name, text in given.items() if _is_long(text)}

@@ -33,7 +33,7 @@ class _Older:
 
 
 def is_older(state: Json) -> bool:
-    """Whether the content of a ``state.json`` records no pipeline."""
+    """Whether the content of a ``state.json`` comes from a version that records no pipeline."""
     return state.get("pipeline") is None
 
 
@@ -41,10 +41,10 @@ def present_form(state: Json, *, where: str, fix_requested: bool | None = None) 
     """Return the content of an older ``state.json`` in the form that this version writes.
 
     Args:
-        state: The content, which records no pipeline.
+        state: The content, for which `is_older` holds.
         where: Where the content comes from, for error messages.
         fix_requested: Whether the session's directory contains a fix request; None if that was not
-            checked.
+            checked, and is to be guessed from the content.
 
     Raises:
         FieldError: A field that only older states have has the wrong type.
@@ -106,7 +106,7 @@ def _fix(older: _Older, is_fixed: bool) -> dict[str, Any] | None:
 
 
 def present_line(payload: Json) -> Json:
-    """Return the payload of a journal line of the older version in the form of this version.
+    """Convert a journal line of the older version: return its payload in the form of this version.
 
     A state inside the payload is not converted; `state.decode` does that.
     """

@@ -121,10 +121,14 @@ def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
 
 
 def base_from(value: object, where: str) -> BaseChecks | None:
-    """Return the results on the base; None if ``value`` is None. The inverse of `base_fields`.
+    """Return the results on the base that `base_fields` wrote; None if ``value`` is None.
+
+    Args:
+        value: The field ``base_checks`` of a ``state.json``.
+        where: Where it comes from; error messages begin with it.
 
     Raises:
-        FieldError: ``value`` has another form. The message begins with ``where``.
+        FieldError: ``value`` has another form.
     """
     if value is None:
         return None
@@ -163,10 +167,14 @@ def _check_fields(check: CheckResult) -> dict[str, object]:
 
 
 def result_from(value: object, where: str) -> PhaseResult:
-    """Return the result of a check or review; the inverse of `result_fields`.
+    """Return the result of a check or review that `result_fields` wrote.
+
+    Args:
+        value: The result, from a ``state.json`` or a ``results.yaml``.
+        where: Where it comes from; error messages begin with it.
 
     Raises:
-        FieldError: ``value`` has another form. The message begins with ``where``.
+        FieldError: ``value`` has another form.
     """
     fields = _mapping(value, where)
     plain = {name: each for name, each in fields.items() if name not in {"checks", "reviews"}}
@@ -184,10 +192,14 @@ def results_fields(results: Mapping[str, PhaseResult]) -> dict[str, object]:
 
 
 def results_from(value: object, where: str) -> Mapping[str, PhaseResult]:
-    """Return the results of phases, by phase; the inverse of `results_fields`.
+    """Return the results of phases, by phase, that `results_fields` wrote.
+
+    Args:
+        value: The field ``results`` of a ``state.json``.
+        where: Where it comes from; error messages begin with it.
 
     Raises:
-        FieldError: ``value`` has another form. The message begins with ``where``.
+        FieldError: ``value`` has another form.
     """
     fields = _mapping(value, where)
     return {phase: result_from(each, f"{where}.{phase}") for phase, each in fields.items()}
@@ -202,10 +214,14 @@ def fix_fields(fix: Fix | None) -> dict[str, object] | None:
 
 
 def fix_from(value: object, where: str) -> Fix | None:
-    """Return a fix; None if ``value`` is None. The inverse of `fix_fields`.
+    """Return the fix that `fix_fields` wrote; None if ``value`` is None.
+
+    Args:
+        value: The field ``fix`` of a ``state.json``.
+        where: Where it comes from; error messages begin with it.
 
     Raises:
-        FieldError: ``value`` has another form. The message begins with ``where``.
+        FieldError: ``value`` has another form.
     """
     if value is None:
         return None

@@ -91,7 +91,7 @@ class Seat:
 
     @property
     def failed_at_once(self) -> bool:
-        """Whether the launch was a fresh start that ended in an error before its prompt arrived."""
+        """Whether a new conversation ended in an error before its prompt arrived."""
         failed = self.status == CRASHED and bool(self.exit_status)
         return failed and self.mode == "fresh" and not (self.reached or self.heard)
 
@@ -126,7 +126,10 @@ class ArchivedArtifacts:
     paths: tuple[str, ...]
 
     def takes(self, path: str) -> bool:
-        """Whether ``path``, relative to the session, is one of ``paths`` or below one of them."""
+        """Whether the artifact at ``path`` will be moved: it is in ``paths``, or below one of them.
+
+        ``path`` is relative to the session's directory.
+        """
         return any(path == gone or path.startswith(f"{gone}/") for gone in self.paths)
 
 
@@ -283,7 +286,12 @@ class Issue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The pull or merge request on a forge for the session's branch."""
+    """The pull or merge request on a forge for the session's branch.
+
+    Attributes:
+        url: The URL of its page.
+        number: Its number in the repository.
+    """
 
     url: str
     number: int
@@ -454,7 +462,8 @@ class SessionState:
         implementation_single_coder: Whether one coder does the whole plan.
         research_tasks: ``dispatched`` or ``done`` for each topic of research in the code base.
         web_research_tasks: The same for research on the web.
-        research: The question and its owners for each research, by ``<kind>-<topic>``.
+        research: The question and its owners for each research, by ``<kind>-<topic>``, such as
+            ``web-caching``.
         summary_submitted: Whether the summary of the result was handed in.
         approval: The id of the event that approved the result; None if none has, or if the delivery
             failed since.
@@ -504,7 +513,7 @@ class SessionState:
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in their work since, by name. A seat stays here when its launch ends,
             for example by a reboot, and is launched when the limit is over.
-        inputs: The user's messages and keys that were not sent or given up yet, oldest first.
+        inputs: The user's messages and keys that still have to be sent, oldest first.
         moved: The file that the session was exported to; None if the session continues here.
         arrived: The origin of an imported session; None if the session began here.
     """
@@ -590,11 +599,11 @@ class SessionState:
 
     @property
     def commits(self) -> bool:
-        """Whether the result will be committed once it is approved."""
+        """Whether the result will be committed once it is approved; a report never is."""
         return self.options.commit and not self.is_report
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
-        """Return the status (see `statuses`) of each research of this kind, by topic."""
+        """Return the status of each research of this kind, by topic: ``dispatched`` or ``done``."""
         return self.research_tasks if kind is ResearchKind.CODE else self.web_research_tasks
 
     @property

@@ -37,12 +37,14 @@ class SeatPlayer:
         name: The agent as the user chose it: a name in the agent registry, or a command.
         spec: The agent's description in the registry.
         model: The model; None means the agent's default.
-        args: The user's own arguments for the role, used at launch and at resume.
-        probe: What the installed program can do.
+        args: The user's own words on the agent's command line for this role, at launch and at
+            resume.
+        probe: What the installed program can do, and whether it is installed.
         strategy: How the agent's conversation is resumed.
         env: The variables that are added to the agent's environment.
         home: The agent's config home, where it keeps its conversations; empty if it is unknown.
-        runtime: Version and identity of the installed program; empty if it is not installed.
+        runtime: Version and identity of the installed program, in one text; empty if it is not
+            installed.
         checkpoint_dir: The absolute path of the seat's folder for the agent's checkpoints; it need
             not exist.
         kept_file: The file in that folder from which the agent restores the earlier conversation,
@@ -65,7 +67,7 @@ class SeatPlayer:
 
     @property
     def program(self) -> str:
-        """The base name of the agent's program, whatever the registry calls the agent.
+        """The base name of the agent's program, such as ``claude``; not the registry's name.
 
         The path is left out, because many programs move with an update and keep their
         conversations.
@@ -79,7 +81,7 @@ class SeatPlayer:
 
     @property
     def is_person(self) -> bool:
-        """Whether the user plays the seat's role, in a shell, instead of an agent."""
+        """Whether the user plays the seat's role in a shell, so that no agent does."""
         return self.spec.prompt is PromptBy.SHOWN
 
     @property
@@ -161,20 +163,22 @@ class LaunchFacts:
         session_facts: The facts that all launches of the session share.
         work: The work for which the seat is launched.
         launch: The id of the launch.
-        at: The current time, in the form of the journal.
+        at: The current time (UTC, ISO 8601 with ``Z``).
         new_conversation: The id that a new conversation would get; None if only the agent will
             know it.
         player: The agent that plays the seat.
         history: What the state records about the seat's earlier launches.
         conversation: The facts about the conversation that may come back; None if there is none.
-        claims: The claim file of each conversation that the launch may use, by the conversation's
-            id, or by the launch's id if that is not known yet.
+        claims: For each conversation that the launch may use, the file that the pane locks while
+            its agent runs, so that no other launch uses the conversation. The key is the
+            conversation's id, or the launch's id if that is not known yet.
         epoch: The facts that make a conversation outdated when they change. See
             `ResumeRecord.epoch`.
         reading: The files that the agent should read, relative to the session's directory.
         artifacts: The artifacts of the session; for a researcher also those of its topic.
         templates: The texts from which the prompts are made.
-        kept_prompt: The researcher's prompt in the topic's folder; empty if there is none.
+        kept_prompt: For a researcher: the text of the prompt that is kept in the topic's folder;
+            empty if there is none.
         question: The question on the topic; empty if it was not recorded.
         handover: The absolute paths of the files that an import left for the seat.
         has_own_hooks: Whether the user has set up hooks in the agent that ours would replace.
@@ -211,7 +215,10 @@ class LaunchFacts:
 
 
 def histories_of(state: SessionState) -> Mapping[str, SeatHistory]:
-    """Return what the state records about earlier launches, by the name of the seat."""
+    """Return what the state records about earlier launches of each seat, by the seat's name.
+
+    Seats that were never launched are left out.
+    """
     return {name: _history(state, name) for name in {**state.agents, **state.seats}}
 
 

@@ -79,7 +79,7 @@ class LaunchPlan:
 
     @property
     def plays(self) -> bool:
-        """Whether the pane runs an agent, rather than a shell or nothing."""
+        """Whether the pane runs an agent; if not, it runs a shell or nothing."""
         return self.mode in AGENT_MODES
 
     @property
@@ -127,7 +127,7 @@ class LaunchPlan:
 
     @property
     def program(self) -> str:
-        """The first word of the agent's command line."""
+        """The first word of the agent's command line: a name or a path of its program."""
         return self.player.spec.command[0]
 
     @property
@@ -137,10 +137,10 @@ class LaunchPlan:
 
     @property
     def digest(self) -> str:
-        """A short digest of what a person agrees to: how the seat is started, and for which work.
+        """A short digest of how the seat is started and for which work, to which a person agrees.
 
-        It is the same for the same seat, agent and work, with the same conversation; a new
-        conversation has no id yet.
+        It has 8 hex digits. It is the same for the same seat, agent and work, with the same
+        conversation; a new conversation has no id yet.
         """
         player, place = self.player, {**self.facts.epoch, "files": None}
         ref = self.session_ref if self.rung is PaneStart.NATIVE else None
@@ -148,7 +148,10 @@ class LaunchPlan:
         return sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()[:8]
 
     def as_fresh(self) -> LaunchPlan:
-        """Return this launch with a new conversation; unchanged if it would resume none."""
+        """Return this launch with a new conversation, as chosen by the user.
+
+        A launch that would not resume a conversation is returned unchanged.
+        """
         if self.rung is not PaneStart.NATIVE:
             return self
         choice = Fresh(reason=YOU_CHOSE, guard=Guard.SWITCH)
@@ -162,7 +165,7 @@ class LaunchPlan:
 
 
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:
-    """Decide how a seat's pane is started; writes nothing, and never raises."""
+    """Return how a seat's pane will be started; writes nothing, and never raises."""
     player, around, command = facts.player, facts.session_facts, agent_command(facts)
     history = facts.history.with_command(player.preferred_strategy.kind, command.configured_resume)
     choice = choose_resume(history, facts.conversation)

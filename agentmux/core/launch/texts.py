@@ -41,9 +41,9 @@ class LaunchPrompts:
 def launch_prompts(state: SessionState, facts: LaunchFacts) -> LaunchPrompts:
     """Return the prompts of a launch, rendered from the templates in ``facts``.
 
-    If a researcher's earlier prompt is kept in the topic's folder, and differs from the one that
-    its template would give now, ``full`` contains that earlier prompt unchanged, and adds what this
-    launch needs before and after it.
+    A researcher's earlier prompt is kept in the topic's folder, where users may edit it. If it
+    differs from the one that its template would give now, ``full`` contains the kept one, with
+    paths adapted if the project was moved, and adds what this launch needs before and after it.
     """
     templates, kept, inputs = facts.templates, _kept_prompt(facts), _inputs(state, facts)
     full = prompt.render(templates.again if facts.is_again else templates.work, inputs)

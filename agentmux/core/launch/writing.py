@@ -36,7 +36,7 @@ _SAYS: Final[Mapping[str, str]] = {
 
 
 def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mapping[str, str]:
-    """Return the content of each file to write into the launch's folder, by its name.
+    """Return the content of each file for the launch's folder, by its name; nothing is written.
 
     These are ``prompt.md``, ``launch.json`` (what the pane runs), the files of
     `AgentCommand.files`, and for a resumed conversation ``instructions.md`` with the full prompt.
@@ -45,7 +45,7 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mappin
         state: The state of the session at the launch.
         plan: The launch.
         waits: Why the pane waits for the user's choice before it starts an agent; empty if it does
-            not.
+            not wait.
     """
     fields = {
         **_runs(state, plan),
@@ -61,10 +61,11 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mappin
 
 
 def record_fields(plan: LaunchPlan) -> Json:
-    """Return the fields of a launch's resume record.
+    """Return the fields of the resume record to write down for a launch.
 
-    If the launch starts no agent, return the fields of the seat's existing record, with ``place``
-    and ``handed_in`` taken from this launch.
+    These are the fields of `resume_record`, without those that only a rewind or an import writes.
+    If the launch starts no agent, they are those of the seat's existing record, if it has one, with
+    ``place`` from this launch and ``handed_in`` False.
     """
     record = resume_record(plan)
     fields = to_fields(record)
@@ -108,9 +109,11 @@ def resume_record(plan: LaunchPlan) -> ResumeRecord:
 def worktree_env(worktree: str | None, port: int) -> Mapping[str, str]:
     """Return the environment variables that tell a program its worktree and its ports.
 
+    They are ``AGENTMUX_WORKTREE`` and, with a port, ``AGENTMUX_PORT_BASE``.
+
     Args:
-        worktree: The path of the worktree in which the program runs. None means that it runs in
-            the user's checkout; then no variable is returned.
+        worktree: The path of the worktree in which the program runs. None means that it runs in the
+            user's checkout; then no variable is returned.
         port: The first of the ports reserved for the program; 0 if there are none.
     """
     ports = {"AGENTMUX_PORT_BASE": str(port)} if port else {}
@@ -203,7 +206,10 @@ def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
 
 
 def planned_key(mode: str) -> str:
-    """Return the key that chooses in a stopped pane what the plan says, given the plan's mode."""
+    """Return the key that makes a stopped pane do what its plan says.
+
+    It is ``r`` (resume) for the ``mode`` ``native`` of the plan, and ``f`` (fresh) for every other.
+    """
     return (RESUME if mode == PaneStart.NATIVE else FRESH)[0]
 
 

@@ -85,15 +85,16 @@ def _reasons_against_export(state: SessionState) -> Iterator[str]:
 
 
 def too_many(checkpoints: int) -> str:
-    """Return the message that a session has too many work-tree checkpoints to be moved.
+    """Return the words for a session that has too many work-tree checkpoints to be moved.
 
-    It does not compare ``checkpoints``, their number, with `CHECKPOINTS_MAX`.
+    The function only makes the text: whether ``checkpoints``, their number, is above
+    `CHECKPOINTS_MAX`, the caller finds out.
     """
     return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 
 
 def find_state_fault(state: SessionState) -> str:
-    """Check a state from an exported file; return the first fault, in words, or an empty text.
+    """Return the first fault of a state from an exported file, in words; empty if it has none.
 
     The file may be hostile: names, paths, commit ids and numbers are checked.
     """
@@ -121,9 +122,9 @@ def _find_state_faults(state: SessionState) -> Iterator[str]:
 
 
 def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
-    """Return the state of an imported session on this machine.
+    """Return the state of an imported session on this machine, where it is stopped.
 
-    The session is stopped and has no seats; no earlier conversation comes back.
+    It has no seats, parked seats or pending inputs, and no earlier conversation comes back.
 
     Args:
         state: The exported state, already with the pipeline of this machine.
@@ -182,9 +183,11 @@ def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
 
 
 def forgotten_agents(state: SessionState, agents: frozenset[str]) -> tuple[str, ...]:
-    """Return the session's agents that are not in this machine's registry, sorted.
+    """Return the agents that the user chose and that this machine's registry lacks, sorted.
 
-    ``agents`` has the names in the registry.
+    Args:
+        state: The state; gives the agents that were chosen at the start.
+        agents: The names of the agents in this machine's registry.
     """
     return tuple(sorted({*state.options.agents.values()} - agents))
 

@@ -26,9 +26,9 @@ def screen_file(seat: str) -> str:
 
 
 def screen_text(snapshot: bytes) -> str:
-    """Return a snapshot as plain text, without control characters; empty if blank or damaged.
+    """Return a snapshot as plain text, without control characters; empty if it is blank or damaged.
 
-    ``snapshot`` is the content of the file at `layout.snapshot`.
+    ``snapshot`` is the content of the file whose path `layout.snapshot` returns.
     """
     try:
         fields: Any = json.loads(snapshot)

@@ -59,7 +59,7 @@ They belong to one machine or to its agents, or are created again.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A file of the session in an exported file.
+    """A file of the session that an exported file contains.
 
     Attributes:
         path: Its path, relative to the session's directory.
@@ -148,10 +148,11 @@ def encode(manifest: Manifest) -> dict[str, object]:
 
 
 def decode(fields: Json) -> Manifest:
-    """Return the manifest that the content of a ``manifest.json`` describes.
+    """Return the manifest that the content of a ``manifest.json`` describes, after checking it.
 
     Raises:
-        DataError: A newer version wrote the manifest, or it is not valid.
+        DataError: A newer version wrote the manifest, or it is not valid. It may be hostile: ids,
+            names and paths are checked, too.
     """
     schema = fields.get("schema")
     if type(schema) is int and schema > SCHEMA:
@@ -237,7 +238,9 @@ def is_commit(text: str) -> bool:
 
 
 def is_exported_path(path: str) -> bool:
-    """Whether a file of a session may be exported and imported.
+    """Whether a file at this path is one that an export takes along and an import accepts.
+
+    This depends on the path alone: no file is read.
 
     Args:
         path: The file's path, relative to the session's directory.

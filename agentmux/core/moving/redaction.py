@@ -39,16 +39,21 @@ _OWN: Final = ("tmux_socket", "parked", "inputs", "moved", "arrived", "seats")
 
 
 def without_conversation(record: Json) -> dict[str, Any]:
-    """Return the fields of a resume record without those that lead to a conversation.
+    """Return the fields of a resume record that may leave this machine.
 
-    The record's strategy becomes ``none``, so that nothing is resumed.
+    Command lines, environments and all that leads to a conversation are left out. The record's
+    strategy becomes ``none``, so that nothing is resumed.
     """
     kept = {name: record[name] for name in _KEPT if name in record}
     return {**kept, "strategy": StrategyKind.NONE.value}
 
 
 def without_secrets(event: Event) -> Event:
-    """Return the event for an exported journal, without secrets and this machine's paths."""
+    """Return the event as an exported journal has it.
+
+    It is without command lines, environments, conversations, the user's messages and keys, and this
+    machine's paths.
+    """
     return replace(event, fact=_redact_fact(event.fact))
 
 

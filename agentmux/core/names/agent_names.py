@@ -11,5 +11,8 @@ OFFLINE: Final = "demo"
 
 
 def is_for_tests(name: str) -> bool:
-    """Whether the agent ``name`` is a variant of the offline agent that only tests use."""
+    """Whether the agent called ``name`` is for AgentMux's own tests only.
+
+    These are the variants of the offline agent ``demo``, such as ``demo-…``.
+    """
     return name.startswith(f"{OFFLINE}-")

@@ -20,10 +20,11 @@ _SHELL: Final = "shell"
 
 
 class SeatChoice(StrEnum):
-    """What the user chose for one seat of a resume.
+    """What the user can choose for one seat of a resume.
 
-    ``planned``: what the plan says; ``fresh``: a new conversation; ``shell``: a shell instead of
-    the agent; ``stopped``: the pane waits for another choice.
+    ``planned``: the seat is started as the plan says; ``fresh``: with a new conversation;
+    ``shell``: with a shell instead of the agent; ``stopped``: the pane waits until the user chooses
+    there.
     """
 
     PLANNED = "planned"
@@ -57,17 +58,17 @@ _MODES: Final[Mapping[str, _ModeWords]] = {
 
 
 def conversation(mode: str) -> str:
-    """Return in one or two words whether a seat's agent continues its earlier conversation.
+    """Return in one or two words whether a seat continues a conversation, such as ``↻ continued``.
 
     Args:
-        mode: How the seat's pane is started: ``native``, ``fresh``, ``shell`` or ``screen``. Like
-            the other functions here, it returns an unknown mode unchanged.
+        mode: How the seat's pane is started: ``native``, ``fresh``, ``shell`` or ``screen``. An
+            unknown mode is returned unchanged, here and in the functions below.
     """
     return _MODES[mode].short if mode in _MODES else mode
 
 
 def which_conversation(mode: str) -> str:
-    """Return the words of `conversation` for use without a heading.
+    """Return the words of `conversation`, made clear without a heading such as "conversation".
 
     Only those for ``fresh`` differ: ``new conversation`` instead of ``new``.
     """
@@ -83,19 +84,22 @@ def pane_label(seat: str, agent: str, mode: str) -> str:
 
 
 def how_it_comes_back(mode: str, reason: str) -> str:
-    """Return in words how a resume starts a seat, such as ``begins a new conversation: …``.
+    """Return in words how a resume will start a seat, such as ``its conversation comes back``.
 
     Args:
         mode: As in `conversation`.
-        reason: The reason for the mode, in words. It is left out for ``native``, and if it is
-            empty.
+        reason: The reason for the mode, in words, which is added after a colon. It is left out for
+            ``native``, and if it is empty.
     """
     words = _MODES[mode].will if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 
 
 def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
-    """Return what the user can choose for a seat that the plan would start in ``mode``."""
+    """Return what the user can choose for a seat that the plan would start in ``mode``.
+
+    The first one is always ``planned``; if the plan starts no agent, it is the only one.
+    """
     if mode == _NATIVE:
         return tuple(SeatChoice)
     if mode == _FRESH:
@@ -104,22 +108,32 @@ def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
 
 
 def first_choice(offered: Container[SeatChoice], *, fresh: bool) -> SeatChoice:
-    """Return what is chosen for a seat before the user chooses.
+    """Return the choice that is preselected for a seat.
 
-    That is a new conversation if all seats begin one (``fresh``), and this seat can.
+    Args:
+        offered: The choices for the seat, as `seat_choices` returns them.
+        fresh: Whether the user asked for a new conversation in all seats; then it is preselected
+            where it is offered. Otherwise what the plan says is.
     """
     return SeatChoice.FRESH if fresh and SeatChoice.FRESH in offered else SeatChoice.PLANNED
 
 
 def next_choice(offered: Sequence[SeatChoice], now: SeatChoice) -> SeatChoice:
-    """Return the choice after ``now``, for a key that goes through all that are ``offered``."""
+    """Return the choice after ``now`` in ``offered``; after the last one, the first.
+
+    Raises:
+        ValueError: ``now`` is not offered.
+    """
     return offered[(offered.index(now) + 1) % len(offered)]
 
 
 def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
-    """Return in words how a resume starts a seat for which the user made a choice.
+    """Return in words how a resume will start a seat for which the user made this choice.
 
-    ``mode`` and ``reason`` are those of the plan.
+    Args:
+        choice: What the user chose.
+        mode: How the plan would start the seat; as in `conversation`.
+        reason: The plan's reason for the mode, in words.
     """
     if choice is SeatChoice.PLANNED:
         return how_it_comes_back(mode, reason)
@@ -138,17 +152,17 @@ def how_it_began(mode: str, reason: str) -> str:
 
 
 def needs_reason(mode: str, reason: str) -> bool:
-    """Whether to show the reason why a seat at work does not continue an earlier conversation.
+    """Whether to show the user why a seat at work has no earlier conversation.
 
-    At a seat's first start there was none (`NO_EARLIER`), so no reason is shown. The parameters are
-    those of `how_it_comes_back`.
+    Not for ``native``, without a reason, and at a seat's first start, because there was no earlier
+    conversation. The parameters are those of `how_it_comes_back`.
     """
     return mode != _NATIVE and reason not in {"", NO_EARLIER}
 
 
 def started_again(attempt: int) -> str:
-    """Return in words how often a seat was started for the same work; empty if only once.
+    """Return how often a seat was started for the same work, such as ``started 2 times``.
 
-    ``attempt`` is the number of the last start, from 1.
+    ``attempt`` is the number of the last start, from 1; for 1 the result is empty.
     """
     return f"started {attempt} times" if attempt > 1 else ""

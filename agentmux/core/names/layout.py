@@ -96,7 +96,10 @@ def slug(text: str) -> str:
 
 
 def is_topic(text: str) -> bool:
-    """Whether ``text`` is a valid research topic: safe in the name of a folder and of a seat."""
+    """Whether ``text`` is a valid research topic.
+
+    It has 1 to 48 characters of ``[a-z0-9-]``, the first of which is not ``-``.
+    """
     return _TOPIC.fullmatch(text) is not None
 
 
@@ -123,10 +126,12 @@ def slug_of(name: str) -> str:
 
 
 def short_names(names: Collection[str]) -> dict[str, str]:
-    """Return the shortest whole name of each session: its slug, unless another one has the same.
+    """Return for each session, by its whole name, the shortest name that is not ambiguous.
+
+    That is its slug, unless another session has the same slug; then it is the whole name.
 
     Args:
-        names: The names of all sessions of a project, also of those that are done.
+        names: The whole names of all sessions of a project, also of those that are done.
     """
     slugs = sorted(map(slug_of, names))
     twice = {one for one, other in pairwise(slugs) if one == other}
@@ -134,13 +139,14 @@ def short_names(names: Collection[str]) -> dict[str, str]:
 
 
 def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
-    """Return a short name of at most ``cells`` characters for each session, as far as possible.
+    """Return a text of at most ``cells`` characters for each session, by its whole name.
 
-    A short name that is longer is replaced with its first words, or else with the first words of
-    the whole name. No other session has a name that begins so.
+    That is its short name (`short_names`) if it fits. If not, it is the first words of the short
+    name, or else of the whole name, with which no other session's name or slug begins. If there is
+    no such text, it is the short name, which is then too long.
 
     Args:
-        names: The names of all sessions of a project.
+        names: The whole names of all sessions of a project.
         cells: The number of characters.
     """
     spelt = sorted({*names, *map(slug_of, names)})
@@ -170,9 +176,9 @@ def _first_words(name: str, cells: int) -> str:
 
 
 def stamp_of(name: str) -> datetime | None:
-    """Return the time in the name of a session's directory; None if the name has no valid stamp.
+    """Return the time at which a session began, from the name of its directory.
 
-    It is a local time, without a time zone.
+    It is a local time, without a time zone. None if the name has no valid stamp.
     """
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
@@ -194,17 +200,20 @@ def tmux_name(name: str) -> str:
 
 
 def snapshot(seat: str) -> str:
-    """Return the path of the file with the last snapshot of a seat's pane."""
+    """Return the path of a seat's last snapshot, relative to the session's directory."""
     return f"{SNAPSHOTS}/{seat}.json"
 
 
 def new_launch(uuid: str) -> str:
-    """Return an id for a new launch: the first 12 hex digits of ``uuid``, which must be new."""
+    """Return an id for a new launch: the first 12 hex digits of ``uuid``.
+
+    ``uuid`` must have just been made, so that no other launch has the same id.
+    """
     return uuid.replace("-", "")[:12]
 
 
 def launch(launch_id: str) -> str:
-    """Return the path of a launch's folder."""
+    """Return the path of a launch's folder, relative to the session's directory."""
     return f"{LAUNCHES}/{launch_id}"
 
 
@@ -214,17 +223,25 @@ def is_launch(text: str) -> bool:
 
 
 def turn(launch_id: str) -> str:
-    """Return the path of the file to which an agent's hooks write its `Turn`."""
+    """Return the path, relative to the session's directory, of the file with the state of a turn.
+
+    The hooks of the launch's agent write its `Turn` there.
+    """
     return f"{launch(launch_id)}/turn"
 
 
 def checkpoint(seat: str) -> str:
-    """Return the path of the folder in which a seat's agent saves its checkpoints."""
+    """Return the path, relative to the session's directory, of the folder for a seat's checkpoints.
+
+    The seat's agent saves its conversation there.
+    """
     return f"{CHECKPOINTS}/{seat}"
 
 
 def frozen(digest: str) -> str:
-    """Return the path of the stored copy of a pipeline's file.
+    """Return the path of the session's own copy of a file of its pipeline.
+
+    It is relative to the session's directory.
 
     Args:
         digest: The SHA-256 of the file's content, in hex.
@@ -233,10 +250,16 @@ def frozen(digest: str) -> str:
 
 
 def history(cycle: int, iteration: int) -> str:
-    """Return the path of the folder into which the artifacts of an iteration are archived."""
+    """Return the path of the folder into which the artifacts of an iteration are archived.
+
+    It is relative to the session's directory.
+    """
     return f"{HISTORY}/{cycle}.{iteration}"
 
 
 def research(kind: str, topic: str) -> str:
-    """Return the path of a research topic's folder; ``kind`` is ``code`` or ``web``."""
+    """Return the path of a research topic's folder, relative to the session's directory.
+
+    ``kind`` is ``code`` or ``web``.
+    """
     return f"{RESEARCH}/{kind}-{topic}"

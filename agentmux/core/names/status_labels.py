@@ -47,7 +47,10 @@ class SessionStatus(StrEnum):
 
 
 class StatusGroup(StrEnum):
-    """The heading under which a user interface lists a session; the most urgent comes first."""
+    """The heading under which a user interface lists a session.
+
+    User interfaces show the groups in this order, the most urgent first.
+    """
 
     NEEDS_YOU = "needs you"
     RUNNING = "running"
@@ -150,7 +153,7 @@ _SEAT_COLOURS: Final[Mapping[str, Colour]] = {
 def left_out_label(path: str) -> str:
     """Return the warning that the commit leaves out ``path``, which is a git repository itself.
 
-    Like the two functions below, it only makes the text; it checks nothing.
+    The function only makes the text: it does not look at the repository.
     """
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
@@ -158,7 +161,7 @@ def left_out_label(path: str) -> str:
 def left_behind_label(subjects: Sequence[str]) -> str:
     """Return the warning that the result lacks commits made in the worktree on other branches.
 
-    ``subjects`` has the subject of each such commit.
+    The function only makes the text. ``subjects`` has the subject of each such commit.
     """
     commits = format_count(len(subjects), "commit that was", "commits that were")
     named = abbreviate_names(subjects)
@@ -167,6 +170,8 @@ def left_behind_label(subjects: Sequence[str]) -> str:
 
 def brought_back_label(subjects: Sequence[str], base: str) -> str:
     """Return the warning that a merge brings back commits that were removed from the base.
+
+    The function only makes the text.
 
     Args:
         subjects: The subject of each such commit.
@@ -180,11 +185,13 @@ def brought_back_label(subjects: Sequence[str], base: str) -> str:
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:
-    """Return the advice for a setup step that fails because of its configuration.
+    """Return the advice how to fix a setup step that fails because of its configuration.
+
+    The function only makes the text: it fixes nothing.
 
     Args:
         session: The session's name in the commands.
-        stop: Whether the session is live, and has to be stopped first.
+        stop: Whether the session is live, so that the advice begins with stopping it.
     """
     first = f"agentmux stop {session}, then " if stop else ""
     return f"fix git.setup in the configuration: {first}agentmux resume {session} --repin"
@@ -207,19 +214,23 @@ def clock_label(at: datetime, now: datetime) -> str:
 
 
 def parked_label(until: datetime, now: datetime) -> str:
-    """Return the label of an agent that waits for the end of its usage limit, at ``until``.
+    """Return the label of an agent that waits for the end of its usage limit.
 
-    `clock_label` formats the time.
+    An example is ``limit until 10:27``.
+
+    Args:
+        until: When the limit ends.
+        now: The current time; its time zone is used, as in `clock_label`.
     """
     return f"limit until {clock_label(until, now)}"
 
 
 def most_urgent(seen: Collection[str]) -> SessionStatus:
-    """Return the most urgent of the current statuses in a session with an orchestrator.
+    """Return the most urgent of these statuses, as that of a session with an orchestrator.
 
     Args:
-        seen: The statuses of the session and of its seats. If none of them is urgent, the result is
-            ``running``.
+        seen: The current statuses of the session and of its seats. If none of them is urgent, the
+            result is ``running``.
     """
     return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
 
@@ -236,7 +247,10 @@ def status_label(status: str) -> str:
 
 
 def status_mark(status: str) -> str:
-    """Return the mark (see `StatusRow`) of a session's status; empty if it has none."""
+    """Return the mark of a session's status, such as ``decide``; empty if it has none.
+
+    The mark is one word for narrow lists; see `StatusRow`.
+    """
     row = STATUS_TABLE.get(status)
     return row.mark if row is not None else ""
 

@@ -14,15 +14,16 @@ FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
 def check_architecture(
     data: bytes, front_matter: FrontMatter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check the content of ``architecture.md``.
+    """Check the content of ``architecture.md``; return its reviewers and the problems.
 
     Args:
         data: The content.
-        front_matter: Reads the front matter of a text; see `FrontMatter`.
+        front_matter: Returns, for a text, its front matter as a mapping, and a sentence for each
+            problem with it.
 
     Returns:
-        The long names of the nominated reviewers (see `check_nominations`), and a sentence for each
-        problem. If there are problems, the names must not be used.
+        The long names of the nominated reviewers, or the default ones if nobody is nominated; and a
+        sentence for each problem. If there are problems, the names must not be used.
     """
     if not data.strip():
         return DEFAULT_NOMINATIONS, (f"{ARCHITECTURE}: empty",)

@@ -65,9 +65,11 @@ class Artifacts:
 def done_marker(index: int, folder: str = layout.IMPLEMENTATION) -> str:
     """Return the path of a marker: the empty file that shows that a sub-plan or a fix is done.
 
+    It is relative to the session's directory.
+
     Args:
         index: The number of the sub-plan, from 1; 1 for a fix.
-        folder: The folder of the phase.
+        folder: The folder of the phase, relative to the session's directory.
     """
     return f"{folder}/done_{index}"
 
@@ -112,7 +114,11 @@ def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
 
 
 def default_nominations(state: SessionState) -> tuple[str, ...]:
-    """Return the reviewers that review if no reviewers are nominated."""
+    """Return the roles that review if no reviewers are nominated.
+
+    These are `DEFAULT_NOMINATIONS` if all of them review in the session's pipeline; if not, they
+    are all roles that review in it.
+    """
     roles = _reviewing_roles(state)
     return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else roles
 
@@ -140,9 +146,10 @@ def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, 
 def review_paths(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, str]:
-    """Return the path of the file of each of ``roles`` in the folder of a review, by role.
+    """Return the path of the review of each of ``roles`` in the folder of a review, by role.
 
-    Roles whose file does not exist or has no verdict are left out.
+    The paths are relative to the session's directory. Roles whose file does not exist or has no
+    verdict are left out.
     """
     paths: dict[str, str] = {}
     for role in roles:
@@ -156,9 +163,14 @@ def review_paths(
 def reviews(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, Json]:
-    """Return the parsed fields of the file of each of ``roles`` in a review's folder, by role.
+    """Return the review of each of ``roles`` on disk, as parsed fields, by role.
 
     Roles whose file does not exist or has no verdict are left out.
+
+    Args:
+        roles: The roles that review in the phase.
+        artifacts: The session's artifacts.
+        folder: The folder of the review.
     """
     places = review_paths(roles, artifacts, folder)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
@@ -186,18 +198,30 @@ def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
 
 
 def kept_fix_request(state: SessionState) -> str:
-    """Return the path in the history of the copy of the current iteration's fix request."""
+    """Return the path in the history of the copy of the current fix request.
+
+    It is in the folder of the iteration that asked for the fix, relative to the session's
+    directory.
+    """
     return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{fix_request(state)}"
 
 
 def kept_review(state: SessionState) -> str:
-    """Return the path in the history of the review before the current fix; it may not exist."""
+    """Return the path in the history of the review that the current fix is about; it may not exist.
+
+    It is the ``review.md`` of the phase that asked for the fix, relative to the session's
+    directory.
+    """
     before = layout.history(state.cycle, max(state.iteration - 1, 0))
     return f"{before}/{_sender_folder(state)}/review.md"
 
 
 def fix_request(state: SessionState) -> str:
-    """Return the path of the current fix request, in the folder of the phase that asked for it."""
+    """Return the path of the current fix request, in the folder of the phase that asked for it.
+
+    It is relative to the session's directory; without a fix it is in the folder of the review of
+    the pipeline ``feature``.
+    """
     return f"{_sender_folder(state)}/fix_request.md"
 
 
@@ -207,12 +231,19 @@ def _sender_folder(state: SessionState) -> str:
 
 
 def change_request_path(state: SessionState) -> str:
-    """Return the path of the file for a change request that the user makes in this ``state``."""
+    """Return the path of the file into which a request for changes by the user is written.
+
+    It is in the history of the cycle and iteration of ``state``, relative to the session's
+    directory.
+    """
     return f"{layout.history(state.cycle, state.iteration)}/{_completion(state)}/changes.md"
 
 
 def summary_path(state: SessionState) -> str:
-    """Return the path of the summary of the work, which the user reads before deciding."""
+    """Return the path of the summary that the user reads before deciding about the result.
+
+    It is relative to the session's directory; the file may not exist yet.
+    """
     return f"{_completion(state)}/summary.md"
 
 

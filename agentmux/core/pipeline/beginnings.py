@@ -13,8 +13,9 @@ def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     """Return the phases in which the next cycle can begin, as pairs of a name and a description.
 
     The description says how large the change is, and who works and what runs then, such as ``a
-    small change: one coder, then the checks``. The choice that runs the least comes first: every
-    user interface preselects it, because a larger one may cost more than the user wants.
+    small change: one coder, then the checks``. Fixes come first, and then the phases after which
+    the fewest others run: every user interface preselects the first, because a larger change may
+    cost more than the user wants.
     """
     pipeline = pipeline_of(state)
     choices = {name: _runs(state, name) for name in _by_size(state)}

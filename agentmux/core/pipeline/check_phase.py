@@ -23,7 +23,7 @@ def check_seat(name: str) -> str:
 
 
 def check_commands(state: SessionState, phase: str) -> tuple[VerifyCommand, ...]:
-    """Return the commands of a check, in the order in which they run.
+    """Return the commands that the check ``phase`` runs, in the order in which they run.
 
     Empty if ``phase`` is not a check.
     """
@@ -39,15 +39,15 @@ def command_of(state: SessionState, name: str) -> VerifyCommand | None:
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult | None:
-    """Return the current result of a check; None if the check has not begun."""
+    """Return the result so far of the check ``phase``; None if the check has not begun."""
     return state.results.get(phase)
 
 
 def trees_of(result: PhaseResult) -> frozenset[str]:
     """Return the tree ids (`PhaseResult.tree`) of the files for which a check's result counts.
 
-    These are the files when the check began, and the files as each of its commands left them. Empty
-    if no id is known.
+    The check ran on the files as they were when it began, and as each command left them. Empty if
+    no id is known.
     """
     return frozenset({result.tree, *(each.left for each in result.checks.values())} - {""})
 
@@ -68,7 +68,7 @@ def verdict_of(state: SessionState, phase: str) -> str:
 def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
     """Return the names of the commands that could not run and need a decision of the user.
 
-    Empty until all commands of the check have ended, and after the check is decided.
+    ``phase`` is the check. Empty until all its commands have ended, and after it is decided.
     """
     result = result_of(state, phase)
     if result is None or result.outcome:
@@ -86,9 +86,10 @@ def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
 
 
 def commands_ahead(state: SessionState) -> tuple[str, ...]:
-    """Return the names of the current check's commands that a resume runs on unchanged files.
+    """Return the names of the current check's commands that would run if the session were resumed.
 
-    These are the commands without a result, and the required ones that could not run.
+    It is assumed that the files are unchanged. These are the commands without a result, and the
+    required ones that could not run and that the user has not skipped. Empty outside of a check.
     """
     checks = _checks(state, state.phase)
     return tuple(
@@ -106,10 +107,11 @@ def failed_on_base(state: SessionState) -> frozenset[str]:
 
 
 def began(state: SessionState, phase: str, tree: str) -> SessionState:
-    """Return the state in which a check begins on files with the id ``tree``.
+    """Return the state in which the check ``phase`` begins on files with the id ``tree``.
 
-    The check keeps only results of commands on the same files, and runs the other commands again,
-    as well as required commands that could not run. Seats of commands are removed.
+    The check keeps only results of commands on the same files. The other commands will run again,
+    and so will required commands that could not run and that the user has not skipped. Seats of
+    commands are removed.
     """
     known = result_of(state, phase) or PhaseResult()
     kept = {name: each for name, each in known.checks.items() if _counts(each, tree)}
@@ -133,10 +135,15 @@ def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -
 
 
 def with_command_rerun(state: SessionState, phase: str, name: str) -> SessionState:
-    """Return the state in which the check's command ``name`` will run again.
+    """Return the state without the result of a check's command, so that it will run again.
 
-    Its result, and the id of the checked files, are removed. A check that has not begun returns
-    ``state`` itself.
+    The id of the checked files is removed, too. If the check has not begun, ``state`` itself is
+    returned.
+
+    Args:
+        state: The state before.
+        phase: The name of the check.
+        name: The name of the command.
     """
     known = result_of(state, phase)
     if known is None:

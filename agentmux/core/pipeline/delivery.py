@@ -32,7 +32,8 @@ _NOTHING: Final[Mapping[str, str]] = {}
 def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
     """Return the git commands with which the user can merge or push a result that was kept.
 
-    A session that is done delivers nothing itself; its branch is then an ordinary branch.
+    They are in one text, such as ``… git merge --no-edit X (with main checked out), or: git push
+    origin X``. Nothing is run: a session that is done delivers nothing itself.
 
     Args:
         branch: The branch with the result; the commit if the branch no longer exists.
@@ -46,12 +47,12 @@ def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
 
 
 def approve_again(state: SessionState, way: str = "") -> str:
-    """Return the hint to approve again after the user has removed an obstacle.
+    """Return the hint that tells the user to approve again: ``then: agentmux approve …``.
 
     Args:
         state: The session's state.
-        way: The way of delivery; empty means that of the current delivery, or the configured one if
-            there is none.
+        way: The way of delivery to name in the command. Empty means that of the current delivery;
+            if there is none, the command names no way.
     """
     name = shlex.quote(PurePosixPath(state.feature_dir).name)
     then = way or (state.delivery.then if state.delivery is not None else "")
@@ -60,7 +61,7 @@ def approve_again(state: SessionState, way: str = "") -> str:
 
 
 def is_on_no_branch(state: SessionState) -> bool:
-    """Whether the result is committed on a detached HEAD, where git will eventually delete it."""
+    """Whether the result would be committed on a detached HEAD, where git will later delete it."""
     return state.commits and not state.worktree and not state.branch and bool(state.options.base)
 
 
@@ -68,11 +69,13 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
     """Return the state in which the delivery of an approved result has just begun.
 
     If the result stays in the user's checkout, there is no delivery, only the commit. An earlier
-    delivery is replaced; a step that it has already taken is found, and not taken again.
+    delivery is replaced. The new one records no step; when it is carried out, a step that was
+    already taken is found, and not taken again.
 
     Args:
         state: The state, with ``approval`` set.
-        then: The way of delivery; an unknown one means ``keep``.
+        then: The way of delivery: ``keep``, ``merge``, ``push`` or ``pr``; any other means
+            ``keep``.
     """
     way = then if then in STEPS else KEEP
     if way == KEEP and not state.worktree:
@@ -84,7 +87,7 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
 def open_step(state: SessionState) -> str | None:
     """Return the name of the delivery's first step that is not done; None if all are done.
 
-    If the result stays in the user's checkout, ``commit`` is the only step.
+    Nothing is changed. If the result stays in the user's checkout, ``commit`` is the only step.
     """
     opened = state.delivery
     if opened is None:
@@ -104,7 +107,8 @@ def step_begun(
 ) -> SessionState:
     """Return the state with ``step`` marked as running; unchanged if there is no delivery.
 
-    ``record`` says what exactly the step will do, as texts by name.
+    ``record`` says what exactly the step will do, as texts by name. It replaces the step's earlier
+    record.
     """
     return _with_step(state, step, StepState(status=RUNNING, record=record))
 
@@ -159,7 +163,7 @@ def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
 
 
 def failed_step(state: SessionState) -> tuple[str, StepState] | None:
-    """Return the name and state of the failed step after the commit; None if none failed."""
+    """Return the name and state of a failed step other than ``commit``; None if there is none."""
     steps = state.delivery.steps if state.delivery is not None else {}
     failed = (pair for pair in steps.items() if pair[1].status == FAILED)
     return next((pair for pair in failed if pair[0] != COMMIT), None)

@@ -57,12 +57,13 @@ class PhaseDescriptor:
         kind: The kind of the phase.
         folder: The folder of the phase's artifacts, relative to the session's directory.
         roles: The roles that work in the phase; the first one starts it (the start-up role).
-        prompt: The name of the prompt template, by role.
+        prompt: The name of the prompt template for each of ``roles``, by role.
         outputs: The artifacts that the agents leave, relative to ``folder``.
         decisive: The artifacts that show that the phase is complete, relative to the session's
             directory; empty if it is decided by several seats.
         signal: The kind of the event with which an agent hands in its work; empty for a check.
-        check: Returns, for a session's state and artifacts, whether the phase is complete and why.
+        check: Returns, for a session's state and artifacts, the `Completion`: whether the phase is
+            complete, and why.
         archives: The paths to move to the history when a session enters the phase: the files of
             earlier attempts at this phase and at the phases after it.
         on_fail: The name of the fix that follows if the check or review fails; None if the next
@@ -71,8 +72,10 @@ class PhaseDescriptor:
             exceptions.
         when: When a session goes through the phase, from the definition.
         run: The names of the commands that a check runs; empty means all.
-        expect: Whether a check expects its commands to pass or to fail.
-        takes_part: Returns whether a session goes through the phase; None if that is not known yet.
+        expect: What a check expects: ``pass`` if all its required commands have to pass, ``fail``
+            if at least one has to fail.
+        takes_part: Returns, for a session's state, whether the session goes through the phase; None
+            if that is not known yet.
     """
 
     phase: str
@@ -116,19 +119,26 @@ def _when(_: PipelineDefinition, phase: PhaseDefinition) -> TakesPart:
 class KindDescription:
     """What the program does in the phases of one kind.
 
+    ``check``, ``takes_part``, ``outputs``, ``decisive`` and ``results`` make a value for one phase
+    of a definition; ``seats`` and ``handed_on`` are called for a phase of a running session.
+
     Attributes:
         signal: The kind of the event with which agents hand in their work; empty if there is none.
-        check: Returns `PhaseDescriptor.check` for sessions that go through the phase.
+        check: Returns the function for `PhaseDescriptor.check`, for sessions that go through the
+            phase.
         is_productive: Whether agents produce something in the phase, so that a new cycle can begin
             there.
-        takes_part: Returns `PhaseDescriptor.takes_part`; by default it follows the definition.
-        seats: Returns the seats that the phase needs now; by default one seat of its first role.
+        takes_part: Returns the function for `PhaseDescriptor.takes_part`; by default it follows the
+            definition.
+        seats: Returns, for a session's state and the phase, the seats that the phase needs now; by
+            default one seat of its first role.
         outputs: Returns `PhaseDescriptor.outputs`; by default the ``leaves`` of the definition.
         handed_on: Returns the files, relative to the phase's folder, that a later phase of the
             given kind reads; by default all outputs.
-        decisive: Returns `PhaseDescriptor.decisive`.
-        results: Returns the paths that are archived when a fix is entered; by default the whole
-            folder.
+        decisive: Returns `PhaseDescriptor.decisive`; by default none.
+        results: Returns the paths, relative to the session's directory, that are archived when a
+            session enters this phase again, or goes back to a check or review before it; by default
+            the whole folder.
         decides: The fields of the state that the phase sets, with their values before it.
     """
 
@@ -161,7 +171,8 @@ def describe_phases(pipeline: PipelineDefinition, sender: str = "") -> tuple[Pha
 
     Args:
         pipeline: A pipeline that `check_definition` has accepted.
-        sender: The check or review that asked for the last fix; empty if none did.
+        sender: The name of the check or review that asked for the last fix; empty if none did. It
+            decides which phase follows that fix.
     """
     return tuple(_describe_phase(pipeline, each, sender) for each in pipeline.phases)
 

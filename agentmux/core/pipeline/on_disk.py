@@ -25,12 +25,13 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFromDisk:
-    """The fields of the state that can be derived from artifacts.
+    """What can be derived from the artifacts of a session for its state.
 
     All fields but ``results`` have the names and meanings of those of `SessionState`.
 
     Attributes:
-        results: The ``verdicts`` and ``reviews`` on disk, by the phase of the review.
+        results: The results of reviews on disk, by phase. Each is a mapping with ``verdicts`` and
+            ``reviews``, as in the fields of a `PhaseResult`.
     """
 
     reviewer_nominations: tuple[str, ...] = ()
@@ -48,7 +49,7 @@ class StateFromDisk:
 def state_from_disk(
     state: SessionState, artifacts: Artifacts, phase: str | None = None
 ) -> StateFromDisk:
-    """Return the fields of the state that can be derived from artifacts.
+    """Return what can be derived from the artifacts for the session's state; reads no file itself.
 
     Args:
         state: The session's state; gives the values that the artifacts do not show.

@@ -28,8 +28,9 @@ class Pipeline:
         by_name: The same phases, by name.
         folders: The folders of the phases, without repetition; a fix shares the folder of another
             phase.
-        places: A number for each phase that gives its order within an iteration. A fix comes before
-            the phase that follows it: fixing of iteration k comes before reviewing of iteration k.
+        places: For each phase, a number that gives its order within an iteration. A fix comes
+            before the phase that follows it: fixing of iteration k comes before reviewing of
+            iteration k.
         result: What a session with this pipeline results in: a commit or a report.
     """
 
@@ -52,7 +53,7 @@ class Pipeline:
         return self.by_name[phase]
 
     def from_(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return a phase and all phases after it, in the order of `phases`.
+        """Return the phase called ``phase`` and all phases after it, in the order of `phases`.
 
         Raises:
             KeyError: The pipeline has no such phase.
@@ -73,7 +74,7 @@ class Pipeline:
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
 
     def default_beginning(self, state: SessionState) -> str:
-        """Return the phase in which a new cycle begins, unless the user chooses another one.
+        """Return the name of the phase in which a new cycle begins if the user chooses none.
 
         It is the first phase that every session goes through, apart from fixes and from checks that
         have no commands in this session.
@@ -88,7 +89,7 @@ class Pipeline:
         return next((each.phase for each in self.phases if each.signal == signal), None)
 
     def nominates_from(self, phase: str) -> bool:
-        """Whether the phase that nominates the reviewers is ``phase`` or a later one."""
+        """Whether the reviewers are nominated in ``phase`` or in a later phase of the pipeline."""
         named = self.nominating
         return named is not None and phase in self and self.places[phase] <= self.places[named]
 
@@ -101,16 +102,25 @@ class Pipeline:
         """Return the work phase that a fix changes; None if there is none.
 
         It is the last work phase before the phase that follows the fix.
+
+        Args:
+            fix: The name of the fix phase.
+
+        Raises:
+            KeyError: The pipeline has no such phase.
         """
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
 
     def sender(self, fix: str) -> str:
-        """Return the name of the last check or review that may ask for this fix."""
+        """Return the name of the check or review that asks for the fix ``fix``, if it fails.
+
+        If several ask for this fix, that is the last of them.
+        """
         return [each.phase for each in self.phases if each.on_fail == fix][-1]
 
     def work_at(self, phase: str) -> PhaseDescriptor | None:
-        """Return ``phase`` if it is a work phase, or else the last work phase before it.
+        """Return ``phase`` if it is a work phase; if not, the last work phase before it.
 
         For an end, such as ``done``, it is the last work phase of the pipeline. None if there is no
         such phase.
@@ -124,7 +134,7 @@ class Pipeline:
         return tuple(each for each in self.phases if each.kind in kinds)
 
     def earlier(self, one: str, other: str) -> str:
-        """Return whichever of two phases comes first within an iteration.
+        """Return the name of whichever of two phases comes first within an iteration.
 
         Raises:
             KeyError: One is not a phase of the pipeline; an end, such as ``done``, is not.

@@ -25,13 +25,14 @@ _CUT: Final = "\n\n[The rest was cut off.]"
 
 
 def message(state: SessionState, summary: Iterable[str] = ()) -> str:
-    """Return the commit message: a reviewer's proposal, or else the first line of the feature.
+    """Return the commit message: a reviewer's proposal, or else the first line of the request.
 
-    If that line is too long for a subject, it is shortened, and the whole feature follows it.
+    The request is `SessionState.subject`. If its first line is too long for the subject of a
+    commit, it is shortened, and the whole request follows it.
 
     Args:
         state: The session's state.
-        summary: The lines of the summary, as plain text; they follow a message of one line.
+        summary: The lines of the summary, as plain text; they are added to a message of one line.
     """
     text = _headline(state)
     told = _strip_controls("\n".join(summary)).strip()

@@ -18,7 +18,7 @@ _COUNT: Final = (PASSED, CAPPED)
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult:
-    """Return the result so far of the check or review ``phase``.
+    """Return the result so far of the check or review ``phase``; never None.
 
     If it has not begun, that is a result without verdicts, commands and outcome.
     """
@@ -31,7 +31,10 @@ def with_result(state: SessionState, phase: str, result: PhaseResult) -> Session
 
 
 def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
-    """Return the roles that review in ``phase`` of the session; see `reviewing`."""
+    """Return the roles that review in ``phase`` of the session, those that were nominated first.
+
+    `reviewing` says which these are.
+    """
     return reviewing(nominations(state, Artifacts()), pipeline_of(state)[phase].roles)
 
 
@@ -80,8 +83,8 @@ def all_reviews(state: SessionState) -> Mapping[str, Json]:
 def outcome(state: SessionState) -> str:
     """Return the combined outcome of all checks and reviews: ``passed``, ``capped`` or empty.
 
-    It is ``capped`` if any of them was capped, and ``passed`` if all results passed. It is empty if
-    there is no result, or if one has another outcome.
+    It is ``capped`` if any of them was capped, and ``passed`` if all that have begun have passed.
+    It is empty if none has begun, or if one has failed or is undecided.
     """
     outcomes = [each.outcome for each in all_results(state).values()]
     if CAPPED in outcomes:
@@ -95,11 +98,13 @@ def fixes(state: SessionState, sender: str) -> int:
 
 
 def with_fix(state: SessionState, sender: str, *, counts: bool = True) -> SessionState:
-    """Return the state in which a check or review has asked for the next fix.
+    """Return the state in which a check or review has just asked for a fix.
+
+    The next iteration begins. The session's phase is not changed.
 
     Args:
         state: The state before.
-        sender: The check or review.
+        sender: The name of the check or review.
         counts: Whether the fix counts towards the limit of fixes for its sender; a fix that the
             user asks for does not.
     """

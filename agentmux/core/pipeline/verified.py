@@ -17,8 +17,8 @@ from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
 def verified_lines(state: SessionState) -> tuple[str, ...]:
     """Return the results of all checks as lines for the user.
 
-    Without results, one line says that nothing was verified; a session whose result is a report
-    then has no line.
+    Without results there is one line, which says that nothing was verified; for a session whose
+    result is a report there is none.
     """
     red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
@@ -41,7 +41,10 @@ def told_lines(state: SessionState) -> tuple[str, ...]:
 
 
 def verified_fields(state: SessionState) -> list[Json]:
-    """Return the results of all checks for ``status --json``, in the order of the phases."""
+    """Return the results of all checks for ``status --json``: a mapping for each check that began.
+
+    They are in the order of the phases.
+    """
     red = failed_on_base(state)
     return [
         {
@@ -69,10 +72,10 @@ def verified_fields(state: SessionState) -> list[Json]:
 
 
 def checked_trees(state: SessionState) -> frozenset[str]:
-    """Return the tree ids of the files on which the last check ran that expects a pass.
+    """Return the tree ids of the files for which the last check's result counts.
 
-    A tree id is as in `PhaseResult.tree`. These are the files when the check began, and the files
-    as its commands left them. Empty if no such check has a result.
+    Only checks that expect their commands to pass are considered. The ids are those that `trees_of`
+    returns; empty if no such check has a result.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
     results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]
@@ -82,8 +85,8 @@ def checked_trees(state: SessionState) -> frozenset[str]:
 def is_proven(state: SessionState) -> bool:
     """Whether the result may be approved without the user.
 
-    That needs a review that has passed, or a check that has passed with at least one required
-    command; and no check or review may be capped.
+    That needs a review that has passed, or a check that has passed in which all required commands,
+    at least one, passed. No check or review may be capped.
     """
     if CAPPED in {each.outcome for each in state.results.values()}:
         return False

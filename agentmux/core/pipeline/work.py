@@ -17,10 +17,10 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A piece of work for one seat.
+    """A piece of work for one seat: what an agent is launched for, or a command that is run.
 
     Attributes:
-        seat: The seat.
+        seat: The name of the seat.
         role: The role of the seat.
         subplan: The number of a coder's sub-plan; None if the work is not one sub-plan.
         topic: The topic of a researcher, or the name of the setup step or check command to run;
@@ -39,7 +39,7 @@ class Work:
 
 
 def find_work(state: SessionState) -> tuple[Work, ...]:
-    """Return the work to be done now.
+    """Return the work to be done now, whether or not it has been begun.
 
     While the setup is not finished, this is only its next step. After that, it is the work of
     agents, the next command of the current check, and the next setup step or command on the base;
@@ -55,7 +55,7 @@ def find_work(state: SessionState) -> tuple[Work, ...]:
 def agents_work(state: SessionState) -> tuple[Work, ...]:
     """Return the work of agents for the session's phase, and the research that is not done.
 
-    It does not consider the setup, which has to finish before.
+    Agents have to wait for the setup to finish (`is_setting_up`); this is not considered here.
     """
     return (*_phase_work(state), *_research_work(state)) if _is_open(state) else ()
 
@@ -111,7 +111,10 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
-    """Whether the research was asked for, is not done, and its researcher has not ended."""
+    """Whether a research is being done, or will be: it was asked for, and is not done.
+
+    False, too, if its researcher finished, or the user ended it, before it was handed in.
+    """
     seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (
         seat is None or seat.status not in ENDED_STATUSES

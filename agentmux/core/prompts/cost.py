@@ -49,7 +49,7 @@ def describe_cost(
 def estimate_cost(
     definition: PipelineDefinition, template: Callable[[str], str], *, product_manager: bool = False
 ) -> PipelineCost:
-    """Return what a session with this pipeline costs at least.
+    """Return what a session with this pipeline costs at least: agents, and bytes of prompts.
 
     Args:
         definition: The pipeline, without the phases that the session leaves out.

@@ -172,7 +172,9 @@ Filler: TypeAlias = Callable[[PromptInputs], str]
 
 
 def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
-    """Return the names of the files whose texts, joined, make the template ``name``.
+    """Return the names of the prompt files that make up the template ``name``, in order.
+
+    Their texts are joined to the template.
 
     Args:
         name: The name of the template.
@@ -187,12 +189,18 @@ def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
 
 
 def launch_line(path: str) -> str:
-    """Return the line that tells an agent at its start to read the prompt at ``path``."""
+    """Return the line that is typed or passed to an agent at its start: to read its prompt.
+
+    ``path`` is the path of the file with the prompt.
+    """
     return f"Read the file {path} and do what it says."
 
 
 def artifacts(inputs: PromptInputs) -> tuple[str, ...]:
-    """Return the absolute paths of the artifacts that the seat must write; empty for coders."""
+    """Return the absolute paths of the files that the seat has to write; empty for coders.
+
+    None of them need exist.
+    """
     return tuple(f"{inputs.session_dir}/{path}" for path in _artifacts(inputs))
 
 
@@ -214,9 +222,9 @@ def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def markers(inputs: PromptInputs) -> tuple[str, ...]:
-    """Return the paths of the markers that AgentMux creates when a coder hands in its work.
+    """Return the paths of the markers that AgentMux will create when a coder hands in its work.
 
-    They are relative to the session's directory; none if the phase is neither work nor fix.
+    They are relative to the session's directory. Empty if the phase is neither work nor fix.
     """
     here = _here(inputs)
     if here is not None and here.kind is Kind.FIX:
@@ -301,9 +309,9 @@ def quote(text: str, limit: int | None = None) -> str:
 
 
 def code_span(text: str) -> str:
-    """Return ``text`` as a Markdown code span; it may contain backquotes.
+    """Return ``text`` as a Markdown code span, in as many backquotes as it needs.
 
-    Source: CommonMark 0.31, section 6.1.
+    It may contain backquotes itself. Source: CommonMark 0.31, section 6.1.
     """
     longest = max(map(len, re.findall("`+", text)), default=0) if "`" in text else 0
     fence = "`" * (1 + longest)
@@ -441,11 +449,12 @@ def _issue(issue: Issue, quoted: str, words: str) -> str:
 
 
 def requirements(feature: str, issue: Issue | None) -> str:
-    """Return the content of ``requirements.md``.
+    """Return the text for the file ``requirements.md``: the whole request.
 
     Args:
         feature: The user's request, or the text of the issue.
-        issue: The issue, whose text is then quoted; None if the user wrote the request.
+        issue: The issue, whose text is then quoted as not the user's own; None if the user wrote
+            the request.
     """
     if issue is None:
         return f"{feature}\n"

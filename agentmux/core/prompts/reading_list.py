@@ -30,10 +30,9 @@ _UNREAD: Final[Mapping[Kind, str]] = {
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
     """Return the files that an agent has to read for ``work``, in reading order.
 
-    They are paths relative to the session's directory.
-
-    ``context.md`` and ``requirements.md``, which every agent reads, are not included. Files of
-    earlier phases, and a researcher's request, are included only if they have content.
+    They are paths relative to the session's directory. ``context.md`` and ``requirements.md``,
+    which every agent reads, are not included. Files of earlier phases, and a researcher's request,
+    are included only if they have content.
     """
     return tuple(dict.fromkeys(_reading(state, work, artifacts)))
 

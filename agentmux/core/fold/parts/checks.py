@@ -24,10 +24,10 @@ from agentmux.core.pipeline.registry import working_phase
 
 
 def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:
-    """Return the state in which the check's commands run on the files that ``fact.tree`` names.
+    """Return the state in which the check's commands run on the files with the id ``fact.tree``.
 
-    If all commands have already ended on these files, the check is decided. An event for a phase
-    other than the current one changes nothing.
+    If all commands have already ended on these files, this may decide the check; then the session
+    goes on to another phase. An event for a phase other than the current one changes nothing.
     """
     if not _is_here(state, fact.phase):
         return state
@@ -37,9 +37,10 @@ def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> Sessio
 def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionState:
     """Return the state with the result of a command that has ended; this may decide the check.
 
-    The command's seat is removed. It stays, with the status ``broken``, if the command could not
-    run, is required, and was not skipped by the user. An event of another launch or for another
-    phase changes nothing.
+    If it does, the session goes on to another phase. The command's seat is removed, unless the
+    command could not run, is required, and was not skipped by the user: then the seat stays, with
+    the status ``broken``. An event of another launch than the seat's, or for another phase than the
+    current one, changes nothing.
     """
     seat = state.seats.get(event.seat)
     if seat is None or seat.launch != event.launch or not _is_here(state, fact.phase):
@@ -67,8 +68,9 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
 def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> SessionState:
     """Return the state in which the user has skipped a command that could not run.
 
-    The command stays skipped in later runs of the check. The event changes nothing if no decision
-    about the command is pending.
+    This may decide the check; then the session goes on to another phase. The command stays skipped
+    in later runs of the check. The event changes nothing if no decision about the command is
+    pending.
     """
     phase = working_phase(state)
     if fact.name not in waiting_for_user(state, phase):
@@ -84,14 +86,17 @@ def _is_here(state: SessionState, phase: str) -> bool:
 
 
 def base_made(state: SessionState, event: Event, fact: BaseMade) -> SessionState:
-    """Return the state in which the worktree for the checks of the base exists."""
+    """Return the state that records that the worktree for the checks of the base exists.
+
+    A session without checks of the base is returned unchanged.
+    """
     return _with_base(state, made=True)
 
 
 def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> SessionState:
-    """Return the state with the result of a command that has ended on the base.
+    """Return the state with the result of a command that has ended on the base, without its seat.
 
-    An event of another launch changes nothing.
+    An event of another launch than the seat's changes nothing.
     """
     seat, base = state.seats.get(event.seat), state.base_checks
     if seat is None or seat.launch != event.launch or base is None:
@@ -113,12 +118,13 @@ def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState
 
 
 def base_step_ended(state: SessionState, seat: Seat, cause: str) -> SessionState:
-    """Return the state after a setup step of the base has ended.
+    """Return the state after a setup step of the base has ended, well or not.
 
     Args:
         state: The state, without the step's seat.
         seat: The step's seat; its topic is the step's name.
-        cause: ``finished`` counts the step as done; any other cause is recorded as a failure.
+        cause: Why the step ended, as in `AgentExited`. ``finished`` counts the step as done; any
+            other cause is recorded as the reason why the commands cannot run on the base.
     """
     base = state.base_checks
     if base is None:

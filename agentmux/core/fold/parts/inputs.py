@@ -24,7 +24,10 @@ def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) 
 
 
 def start_input(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
-    """Return the state in which the input is ``started``: it may have been typed already."""
+    """Return the state with the input ``fact.input`` marked as ``started``.
+
+    It may have been typed already.
+    """
     noted = tuple(
         replace(each, started=True) if each.id == fact.input else each for each in state.inputs
     )
@@ -32,6 +35,6 @@ def start_input(state: SessionState, _event: Event, fact: InputStarted) -> Sessi
 
 
 def remove_input(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
-    """Return the state without the input, which has been typed or given up."""
+    """Return the state without the input ``fact.input``, which was typed or could not be typed."""
     left = tuple(each for each in state.inputs if each.id != fact.input)
     return replace(state, inputs=left)

@@ -16,17 +16,23 @@ from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
 
 
 def apply_move(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
-    """Return the state of a session that was exported and continues on another machine."""
+    """Return the state with ``moved`` set: the session was exported, and continues elsewhere."""
     return replace(state, moved=Moved(to=fact.to, digest=fact.digest, at=event.at))
 
 
 def apply_return(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:
-    """Return the state of an exported session that continues here after all."""
+    """Return the state with ``moved`` set to None: an exported session continues here after all."""
     return replace(state, moved=None)
 
 
 def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
-    """Return the state of a session that was imported here, as the event gives it."""
+    """Return the state of a session that was imported here, as the event gives it.
+
+    Of the given ``state``, only the ``journal_id`` is kept.
+
+    Raises:
+        FieldError: The state in the event is not valid.
+    """
     given = decode(fact.state, where=f"`{fact.kind}` event")
     come = Arrived(host=fact.host, session=fact.session, at=event.at)
     return replace(given, journal_id=state.journal_id, moved=None, arrived=come)
@@ -35,7 +41,8 @@ def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> Se
 def worktree_moved(state: SessionState, _event: Event, fact: WorktreeMoved) -> SessionState:
     """Return the state with the new path of the session's worktree.
 
-    If the worktree of its base lies in the same folder, its path changes in the same way.
+    If the worktree for the checks of the base lies beside it, that path changes, too: it then lies
+    beside the new path.
     """
     base, there = state.base_checks, PurePath(fact.path)
     if base is not None and base.path and state.worktree:

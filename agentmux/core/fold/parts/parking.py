@@ -39,9 +39,10 @@ def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
 def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
     """Return the state in which the event's seat has been woken.
 
-    A seat that is ``busy`` or was ``answered`` is no longer parked. Any other seat stays in
-    ``parked`` with its time of waking, and may be nudged again; it becomes ``settled`` when a later
-    event says that it is ``busy``. An event of another launch changes nothing.
+    If the agent was found at work (``fact.how`` is ``busy`` or ``answered``), its seat is no longer
+    parked. Any other seat stays in ``parked`` with its time of waking, and may be nudged again; it
+    becomes ``settled`` when a later event says that it is ``busy``. An event of another launch
+    changes nothing.
     """
     parked = state.parked.get(event.seat)
     if parked is None or parked.launch != event.launch:
@@ -59,7 +60,10 @@ def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
 
 
 def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState:
-    """Return the state in which every parked seat that was not woken yet is due to be woken."""
+    """Return the state in which every parked seat is due to be woken at the time of the event.
+
+    Seats that were woken already stay as they are.
+    """
     now = {
         name: parked if parked.woken else replace(parked, until=event.at)
         for name, parked in state.parked.items()
@@ -68,10 +72,11 @@ def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState
 
 
 def note_launch(state: SessionState, event: Event) -> SessionState:
-    """Return the state with the parking of the event's seat adapted to a new launch.
+    """Return the state after a new launch of the event's seat, as far as it concerns parking.
 
-    If the seat was woken, the new launch replaces the woken one. If it was still parked, the user
-    has asked for the launch, and the parking ends.
+    If the seat was woken, its entry in ``parked`` is now about the new launch. If it was still
+    parked, the user has asked for the launch, and the parking ends. A seat that is not parked
+    changes nothing.
     """
     parked = state.parked.get(event.seat)
     if parked is None:
@@ -102,8 +107,8 @@ def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
 def prune_parked(state: SessionState) -> SessionState:
     """Return the state without parked seats that the session no longer needs.
 
-    The session needs a seat whose agent is launched, or whose work the current phase, or the phase
-    that failed, still has to do.
+    It needs a seat whose agent is launched. It also needs a seat whose work is still to be done in
+    the current phase, or in a failed session in the phase that failed.
     """
     if not state.parked:
         return state
@@ -114,7 +119,7 @@ def prune_parked(state: SessionState) -> SessionState:
 
 
 def unpark(state: SessionState, name: str) -> SessionState:
-    """Return the state in which the seat ``name`` is not parked."""
+    """Return the state in which the seat ``name`` is not parked; unchanged if it was not."""
     if name not in state.parked:
         return state
     left = {key: parked for key, parked in state.parked.items() if key != name}

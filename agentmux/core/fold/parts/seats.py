@@ -14,7 +14,7 @@ def seat_of(state: SessionState, event: Event) -> Seat | None:
 
 
 def with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
-    """Return the state with ``seat`` as the seat ``name``."""
+    """Return the state in which the seat called ``name`` is ``seat``, added or replaced."""
     return replace(state, seats={**state.seats, name: seat})
 
 
@@ -22,8 +22,8 @@ def with_reached(state: SessionState, event: Event, _fact: object = None) -> Ses
     """Return the state in which one of our prompts has reached the seat's conversation.
 
     The seat is marked as ``reached``, and its resume record counts one more prompt. A seat without
-    an agent has no conversation, so only the mark is set. An event of an earlier launch, or of a
-    seat that was reached before, changes nothing.
+    an agent has no conversation, so only the mark is set. An event of an earlier launch changes
+    nothing; nor does one for a seat that was reached before, unless the count was since reset to 0.
     """
     seat = seat_of(state, event)
     record = dict(state.agents.get(event.seat, {}))
@@ -44,8 +44,9 @@ def with_conversation(state: SessionState, event: Event, conversation: str) -> S
     """Return the state with ``conversation`` as the id in the resume record of the event's seat.
 
     If ``conversation`` is empty, the record says that the id is unsure. If the id replaces another
-    one, the count of prompts that reached the conversation is reset to 0. An event of an earlier
-    launch of the seat changes nothing.
+    one or an unsure one, the count of prompts that reached the conversation is reset to 0, and an
+    earlier conversation cannot come back either. An event of an earlier launch of the seat changes
+    nothing.
     """
     record = state.agents.get(event.seat)
     if record is None or seat_of(state, event) is None:

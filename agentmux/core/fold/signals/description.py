@@ -160,7 +160,7 @@ class JudgedDescription:
         why_ignored: Returns the reason why it does not count; empty if it counts. `judge` has
             already checked the conditions that all signals share.
         step: Returns the state after it; called only if it counts.
-        files: Returns the files that it implies.
+        files: Returns the files that have to be written because of it.
     """
 
     fact: type[Judged]
@@ -177,7 +177,8 @@ class SignalDescription(JudgedDescription):
     Attributes:
         in_any_phase: Whether the signal counts in every phase; if not, only in phases whose signal
             it is.
-        hands_in: Whether the signal hands in work.
+        hands_in: Whether the signal hands in work; if not, it asks for research or reports
+            something.
         command: The words after ``agentmux`` in its command, such as ``submit plan``.
         says: What the command and the tool do, for help texts.
         arguments: The arguments of the command and of the tool.
@@ -203,11 +204,14 @@ class SignalDescription(JudgedDescription):
         return self.command.rpartition(" ")[2]
 
     def as_command(self, **values: object) -> str:
-        """Return the shell command line.
+        """Return the shell command that sends the signal, such as ``agentmux submit done``.
 
         Args:
             values: The value of every argument, by its field; None or an empty text leaves it out.
                 Fields that the signal has no argument for are ignored.
+
+        Raises:
+            KeyError: The field of an argument is missing.
         """
         words = [self.command]
         for each in self.arguments:

@@ -27,7 +27,10 @@ JUDGED: Final[Mapping[str, JudgedDescription]] = {
 
 
 def signal_message(event: Event) -> str:
-    """Return the line that the log and the monitor show for an event; empty if they show none."""
+    """Return the line that the log and the monitor show for an event, such as ``coder: approved``.
+
+    Empty for an event that they do not show.
+    """
     words = words_for(event.fact)
     return f"{event.seat}: {words}" if words else ""
 

@@ -20,6 +20,6 @@ def format_count(count: int, one: str, many: str = "") -> str:
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
-    """Return the first five of the names, separated by commas, and how many more there are."""
+    """Return at most five of the names, separated by commas; the rest as ``, and 3 more``."""
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

@@ -16,7 +16,9 @@ FOR_TRIAL: Final = "put aside for a trial"
 
 
 def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
-    """Return the command that stashes files, including new ones and those that git ignores.
+    """Return the git command that stashes these files; the user runs it.
+
+    It also stashes new files, and those that git ignores.
 
     Args:
         paths: The files, relative to ``top``.
@@ -30,7 +32,9 @@ def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
 
 
 def switch(to: str, *, git: str = "git", option: str = "") -> str:
-    """Return the command that checks out a branch or a commit.
+    """Return the git command that checks out a branch or a commit; the user runs it.
+
+    It fails rather than overwrite a file that git ignores.
 
     Args:
         to: The branch; a commit or a new branch with the right ``option``.
@@ -42,14 +46,15 @@ def switch(to: str, *, git: str = "git", option: str = "") -> str:
 
 
 def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
-    """Return the commands that merge a branch or a commit into the checked-out branch.
+    """Return the shell commands that merge a branch or a commit; the user runs them.
 
-    The commands check out ``what`` first and then go back, because that fails if an ignored file is
-    in the way; ``git merge --no-overwrite-ignore`` protects ignored files only in a fast-forward.
+    They merge into the checked-out branch. They check out ``what`` first and then go back, because
+    that fails if an ignored file is in the way; ``git merge --no-overwrite-ignore`` protects
+    ignored files only in a fast-forward.
 
     Args:
         what: The branch or the commit.
-        git: As in `switch`.
+        git: The words with which a git command begins, as in `switch`.
         is_related: Whether ``what`` and the checked-out branch have a common ancestor.
     """
     other = "" if is_related else "--allow-unrelated-histories "
@@ -57,12 +62,12 @@ def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
 
 
 def rebase(onto: str, *, since: str, git: str = "git") -> str:
-    """Return the commands that rebase the commits after ``since`` onto a branch.
+    """Return the shell commands that rebase the checked-out branch; the user runs them.
 
     Args:
         onto: The branch to rebase onto.
-        since: The commit after which the commits to rebase begin.
-        git: As in `switch`.
+        since: The commit before the first one to rebase.
+        git: The words with which a git command begins, as in `switch`.
     """
     return f"{_look(onto, git)} && {git} rebase --onto {shlex.quote(onto)} {since}"
 

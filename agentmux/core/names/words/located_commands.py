@@ -54,11 +54,14 @@ _MESSAGES: Final = frozenset({"hints", "mend", "message", "next", "problems", "r
 
 
 def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "") -> object:
-    """Return a JSON answer with ``locate`` applied to each of its messages.
+    """Return a JSON answer with ``locate`` applied to each of our messages in it.
+
+    Our messages are the texts in the fields ``hints``, ``mend``, ``message``, ``next``,
+    ``problems``, ``reason`` and ``warnings``, at any depth; other texts may be from anybody.
 
     Args:
         answer: The answer, or the value of one of its fields.
-        locate: Completes the commands in a message.
+        locate: Returns a message with its commands completed.
         of: The name of the field that ``answer`` is the value of; empty for a whole answer.
     """
     if isinstance(answer, Mapping):
@@ -69,14 +72,18 @@ def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "
 
 
 def names_session(text: str) -> bool:
-    """Whether a message contains the whole name of a session that `call_sessions` may replace."""
+    """Whether a message contains the whole name of a session that `call_sessions` may replace.
+
+    Names in paths and in commands that keep the whole name do not count.
+    """
     return any(each[1] for each in _SESSION_NAME.finditer(text))
 
 
 def call_sessions(text: str, short: Mapping[str, str]) -> str:
-    """Return a message with sessions called by their short names.
+    """Return a message with the whole names of sessions replaced by their short names.
 
-    Commands that cannot be taken back keep the whole name.
+    Names in paths stay, and so do those in commands that cannot be taken back (`FINAL`), such as
+    ``agentmux remove NAME``.
 
     Args:
         text: The message.
@@ -88,10 +95,14 @@ def call_sessions(text: str, short: Mapping[str, str]) -> str:
 def at_project(text: str, project: Path, commands: Collection[str]) -> str:
     """Return a message with its commands completed so that they work in any directory.
 
+    ``agentmux resume X`` becomes ``agentmux --project P resume X``, and ``git status`` becomes
+    ``git -C P status``.
+
     Args:
         text: The message. Commands that already name a directory stay unchanged.
         project: The directory of the project that the commands are for.
-        commands: The names of our commands.
+        commands: The names of our commands, such as ``resume``; those that need no project stay
+            unchanged.
     """
     place = shlex.quote(str(project))
     known = frozenset(commands) - ANYWHERE

@@ -29,16 +29,20 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_mistyped(word: str, known: Iterable[str]) -> bool:
-    """Whether a word is so similar to a known name that the user probably meant that name."""
+    """Whether a word is so similar to a known name that the user probably meant that name.
+
+    Also for a word that is a known name. `nearest` accepts less similar names, too.
+    """
     from difflib import get_close_matches
 
     return bool(get_close_matches(word.casefold(), known, n=1, cutoff=_MISTYPED))
 
 
 def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint ``did you mean …?`` in a tuple; an empty tuple if no known name is close.
+    """Return the hint ``did you mean …?`` for an error's ``hints``: a tuple of one text.
 
-    ``word`` is what the user typed. The hint names every name that `nearest` returns.
+    The tuple is empty if no known name is close. ``word`` is what the user typed. The hint names
+    every name that `nearest` returns.
     """
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
@@ -49,7 +53,10 @@ def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean …?`` for the end of a message; empty if no known name is close."""
+    """Return the same hint as `suggest_name` for the end of a message: ``; did you mean …?``.
+
+    Empty if no known name is close.
+    """
     return "".join(f"; {hint}" for hint in suggest_name(word, known))
 
 

@@ -16,7 +16,10 @@ def base_seat(name: str) -> str:
 
 
 def is_base_open(state: SessionState) -> bool:
-    """Whether the run on the base is not finished; no check begins before it is."""
+    """Whether the required commands still have to run, or run, on the base.
+
+    No check begins before that is over. False if the session has no such run.
+    """
     return state.base_checks is not None and not state.base_checks.finished
 
 
@@ -27,7 +30,10 @@ def is_base_checked(state: SessionState) -> bool:
 
 
 def next_step(state: SessionState) -> SetupStep | None:
-    """Return the setup step of the base that runs now or next; None if there is none."""
+    """Return the setup step of the base that runs now or next; None if no step is left.
+
+    None, too, while the worktree of the base does not exist, and after the run has failed or ended.
+    """
     base = _running(state)
     if base is None or base.done >= len(base.steps):
         return None
@@ -37,7 +43,8 @@ def next_step(state: SessionState) -> SetupStep | None:
 def next_on_base(state: SessionState) -> VerifyCommand | None:
     """Return the command that runs on the base now or next; None if there is none.
 
-    No command runs before all setup steps of the base have succeeded.
+    No command runs before all setup steps of the base have succeeded. None, too, after the run has
+    failed or ended.
     """
     base = _running(state)
     if base is None or base.done < len(base.steps):
@@ -46,15 +53,12 @@ def next_on_base(state: SessionState) -> VerifyCommand | None:
 
 
 def base_command(state: SessionState, seat: str, name: str) -> SetupStep | VerifyCommand | None:
-    """Return the setup step or command that runs in a seat of the base.
+    """Return what runs in a seat of the base: a setup step or a command; None if it is unknown.
 
     Args:
         state: The session's state.
         seat: The seat; `BASE` is the seat of the setup steps.
         name: The name of the step or command.
-
-    Returns:
-        None if there is no step or command of this name.
     """
     steps = state.base_checks.steps if state.base_checks is not None else ()
     commands = map(step_from, steps) if seat == BASE else frozen_commands(state)

@@ -31,11 +31,11 @@ from agentmux.core.pipeline.artifacts import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Whether a phase is complete, and why.
+    """The answer to the question whether a phase is complete, and why.
 
     Attributes:
         complete: Whether it is complete.
-        because: The reason, for users.
+        because: The reason, for users, such as ``plan.md is missing``.
         paths: The artifacts that decided it, relative to the session's directory.
     """
 
@@ -75,11 +75,12 @@ def _with_content(artifacts: Artifacts, path: str) -> Completion:
 def optional(
     check: Check, takes_part: Callable[[SessionState, Artifacts], bool | None], otherwise: str
 ) -> Check:
-    """Return a function like ``check``, but for which a phase that the session skips is complete.
+    """Return a function like ``check`` that also finds a phase complete if the session skips it.
 
     Args:
-        check: The function for a session that goes through the phase.
-        takes_part: Whether the session goes through the phase; None if that is not known yet.
+        check: Returns, for a state and artifacts, the `Completion` of a phase that is not skipped.
+        takes_part: Returns, for a state and artifacts, whether the session goes through the phase;
+            None if that is not known yet, which counts as yes.
         otherwise: The reason to show if the session skips the phase.
     """
 
@@ -91,21 +92,22 @@ def optional(
 
 
 def product_management(_: SessionState, artifacts: Artifacts) -> Completion:
-    """Return whether product management is complete: whether its marker ``done`` exists."""
+    """Return the `Completion` of product management: complete if its marker ``done`` exists."""
     if artifacts.exists(PM_DONE):
         return _yes("the marker `done` exists", PM_DONE)
     return _no("the marker `done` is missing", PM_DONE)
 
 
 def completing(_state: SessionState, _artifacts: Artifacts) -> Completion:
-    """Return that the last phase is not complete: no artifact completes it, only the user."""
+    """Return the `Completion` of the last phase, which is never complete: only the user ends it."""
     return _no("the user decides")
 
 
 def document(phase: PhaseDefinition) -> Check:
-    """Return the function that says that a document phase is complete if all files have content.
+    """Return a function that decides, for a state and artifacts, if a document phase is complete.
 
-    Only files that were handed in are artifacts (`without_drafts`), so they are valid.
+    It is complete if all files of the phase have content. Only files that were handed in are
+    artifacts (`without_drafts`), so they are valid.
     """
 
     def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
@@ -120,11 +122,10 @@ def document(phase: PhaseDefinition) -> Check:
 
 
 def plan(phase: PhaseDefinition) -> Check:
-    """Return the function that says that a plan phase is complete if it has a valid plan.
+    """Return a function that decides, for a state and artifacts, whether a plan phase is complete.
 
-    That is the file ``execution_plan.yaml``, which AgentMux writes for an accepted plan.
-
-    ``plan.yaml``, which the planner writes, does not matter.
+    It is complete if there is a valid ``execution_plan.yaml``, which AgentMux writes for an
+    accepted plan. The ``plan.yaml`` that the planner writes does not matter.
     """
     path, draft = f"{phase.folder}/{PLAN_FILE}", f"{phase.folder}/plan.yaml"
 
@@ -141,7 +142,7 @@ def plan(phase: PhaseDefinition) -> Check:
 
 
 def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> Check:
-    """Return the function that says whether a work phase is complete.
+    """Return a function that decides, for a state and artifacts, whether a work phase is complete.
 
     It is complete if each sub-plan has a marker (`done_marker`), or if a fix of the work has begun.
 
@@ -170,9 +171,9 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 
 
 def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the function that says whether a check phase is complete: it passed or is capped.
+    """Return a function that decides, for a state and artifacts, whether a check is complete.
 
-    It is also complete while its findings are being fixed.
+    It is complete if it passed or is capped, and while its findings are being fixed.
 
     Args:
         phase: The check phase.
@@ -188,15 +189,15 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
 
 def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
-    """Return the function that says whether a review phase is complete.
+    """Return a function that decides, for a state and artifacts, whether a review is complete.
 
-    It is complete if all reviewers passed it, or if it was capped.
-
-    It is also complete while its findings are being fixed.
+    It is complete if all reviewers passed it or if it is capped, and while its findings are being
+    fixed.
 
     Args:
         phase: The review phase.
-        fixes: As for `check`.
+        fixes: The markers of the fixes after which the phase runs again, by the name of the phase
+            that asks for the fix.
     """
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -232,10 +233,10 @@ def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check)
 
 
 def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
-    """Return the outcome of a check or review, such as ``passed``; empty if it has none.
+    """Return the outcome of a check or review: ``passed``, ``failed``, ``capped``, or empty.
 
-    The outcome comes from ``results.yaml``. If that file gives none, an outcome ``capped`` in the
-    state counts.
+    It is empty if there is none yet. The outcome comes from ``results.yaml``. If that file gives
+    none, an outcome ``capped`` in the state counts.
 
     Args:
         state: The session's state.
@@ -253,12 +254,15 @@ def _accept_capped(state: SessionState) -> Completion:
 
 
 def is_under_way(state: SessionState, senders: Container[str]) -> bool:
-    """Whether the last fix is still needed and one of ``senders`` asked for it."""
+    """Whether there is a fix that is still needed and that one of ``senders`` asked for.
+
+    ``senders`` has the names of checks and reviews. Whether the fix was handed in does not matter.
+    """
     return state.fix is not None and state.fix.sender in senders and not state.fix.over
 
 
 def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
-    """Return the function that says whether a fix phase is complete.
+    """Return a function that decides, for a state and artifacts, whether a fix is complete.
 
     It is complete if its marker (`done_marker`) exists, or if nothing is to be fixed. After the
     phase that asked for the fix has passed, the marker does not matter, because later work may have

@@ -25,7 +25,7 @@ def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
 
 
 def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
-    """Return setup steps in the form of the state and the journal."""
+    """Return setup steps as mappings, in the form that the state and the journal record."""
     return tuple(
         to_fields(_RecordedStep(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
         for each in steps
@@ -35,9 +35,9 @@ def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
 def repin_setup(
     setup: Setup | None, steps: tuple[Json, ...], dirty: tuple[str, ...]
 ) -> Setup | None:
-    """Return the setup with other steps; None if there was no setup and there are no steps.
+    """Return the setup with its steps replaced; None if there was no setup and there are no steps.
 
-    Steps at the beginning that have succeeded and are unchanged stay done.
+    The first steps stay done as far as they have succeeded and are unchanged.
 
     Args:
         setup: The setup before; None if there was none.
@@ -85,11 +85,11 @@ def step_from(fields: Json) -> SetupStep:
 
 
 def names_ahead(setup: Setup | None, *, anew: bool) -> tuple[str, ...]:
-    """Return the names of the setup steps that still have to run.
+    """Return the names of the setup steps that still have to run, in order.
 
     Args:
         setup: The setup; None if there is none.
-        anew: Whether the worktree is created again, so that all steps have to run.
+        anew: Whether the worktree will be created again, so that all steps have to run.
     """
     ahead = () if setup is None else setup.steps[0 if anew else setup.done :]
     return tuple(str(each.get("name", "")) for each in ahead)

@@ -19,7 +19,7 @@ class _RecordedCommand:
 
 
 def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
-    """Return check commands in the form of the state and the journal."""
+    """Return check commands as mappings, in the form that the state and the journal record."""
     return tuple(
         to_fields(
             _RecordedCommand(
@@ -45,7 +45,9 @@ def check_commands(state: SessionState, run: tuple[str, ...]) -> tuple[str, ...]
 
 
 def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
-    """Return the commands of the session's checks, in the order of the configuration.
+    """Return the commands of the session's checks as the session recorded them, in order.
+
+    The order is that of the configuration from which they were recorded.
 
     Raises:
         FieldError: The record of a command in the state is not valid.

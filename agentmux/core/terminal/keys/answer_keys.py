@@ -35,8 +35,9 @@ _HINT: Final = f"keys: {', '.join(NAMES)}, C-a to C-z; for a text: --literal"
 def read_keys(words: Iterable[str], *, literal: bool = False) -> tuple[str, ...]:
     """Return the keys that the user has typed as words of a command line, in order.
 
-    Each key in the result is a name that tmux uses, or `TEXT` followed by a text. A word that is
-    the name of a key, in upper or lower case, becomes that key; any other word becomes a text.
+    Each word gives one key of the result. The name of a key, in upper or lower case, becomes the
+    name that tmux uses, such as ``Enter``; any other word becomes a text, with `TEXT` before it,
+    such as ``text:yes``.
 
     Args:
         words: The words; at least one.
@@ -58,7 +59,10 @@ def is_key(word: str) -> bool:
 
 
 def shown_keys(keys: Iterable[str]) -> str:
-    """Return the keys of `read_keys` in one line for the user; texts are in backquotes."""
+    """Return keys in one line for the user, with texts in backquotes: ``Down `yes` Enter``.
+
+    ``keys`` are as `read_keys` returns them.
+    """
     return " ".join(f"`{key.removeprefix(TEXT)}`" if key.startswith(TEXT) else key for key in keys)
 
 

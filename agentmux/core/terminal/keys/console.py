@@ -45,7 +45,7 @@ class TextPage:
 
     Attributes:
         rows: How many lines of the text the screen shows.
-        last: The highest line number, from 0, at which the screen may begin.
+        last: The number of the last line, from 0, that may be at the top of the screen.
     """
 
     rows: int = 1
@@ -57,7 +57,7 @@ _NO_PAGE: Final = TextPage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """The state of the monitor's input: the command or draft that the user has begun.
+    """What the user has begun in the monitor: a command to confirm, a change request, or a text.
 
     Attributes:
         draft: The change request that the user is typing; None if there is none.
@@ -69,7 +69,7 @@ class Console:
         until_s: The time at which the question expires, in seconds on the caller's clock.
         reads: The text that is shown: that of `MonitorCommand.DIFF`, ``SUMMARY`` or ``KEYS``; with
             ``APPROVE``, what an approval would do; ``NOTHING`` if no text is shown.
-        top: The first line of that text on the screen, from 0.
+        top: The number of the line of that text that is at the top of the screen, from 0.
         note: Why the last key did nothing; shown until the next key; empty if there is no reason.
     """
 
@@ -84,25 +84,26 @@ class Console:
     note: str = ""
 
     def asks(self, now_s: float) -> str:
-        """Return the question that has not expired at ``now_s``; empty if there is none."""
+        """Return the question that is open at the time ``now_s``; empty if there is none."""
         return self.question if now_s < self.until_s else ""
 
 
 def press(
     console: Console, key: Pressed, *, now_s: float, decides: bool, page: TextPage = _NO_PAGE
 ) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key, and the command that the monitor must run.
+    """Return the console after a key, and the command that the monitor must run; runs nothing.
 
     Args:
         console: The console before the key.
         key: The key; a key without a meaning closes an open question.
         now_s: The current time, in seconds on the caller's clock.
-        decides: Whether a decision of the user would count now.
+        decides: Whether the session waits for the user's decision, so that one would count now.
         page: The part of the shown text that fits on the screen.
 
     Returns:
-        The command is ``NOTHING`` if the key changes only the console, and ``ASK`` if the caller
-        must ask for a confirmation with `ask`.
+        The command is ``NOTHING`` if the key changes only the console. It is ``ASK`` if a second
+        press has to confirm `Console.command`: then the caller passes a question to `ask`. For
+        ``CHANGE``, the change request is the draft of the console before the key.
     """
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
@@ -142,12 +143,13 @@ def _press_once(
 
 
 def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -> Console:
-    """Return the console with an open question.
+    """Return the console in which ``question`` is open, for the user to answer by a second press.
 
-    The question expires after `ANSWER_S` seconds, or after `READ_S` if it has a text to read.
+    The question expires after `ANSWER_S` seconds, or after `READ_S` if the console shows what an
+    approval would do.
 
     Args:
-        console: The console before.
+        console: The console before; its ``command`` is what the question is about.
         question: The question.
         now_s: The current time, in seconds on the caller's clock.
         rest_s: How many seconds pass before a second press of a letter counts.
