@@ -94,7 +94,12 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 def envelope(sessions: Iterable[object], problems: Iterable[SessionProblem]) -> dict[str, object]:
-    """Return the JSON answer that all commands about sessions share, as a mapping."""
+    """Return the JSON answer that all commands about sessions share: schema, sessions and problems.
+
+    Args:
+        sessions: What the command answers about each session, ready for JSON.
+        problems: What went wrong with single sessions.
+    """
     return {
         "schema": SCHEMA,
         "sessions": list(sessions),

@@ -125,9 +125,9 @@ class PerformerLoop(Loop, Protocol):
     """The part of the orchestrator's loop that the performer calls."""
 
     def answer_keys(self) -> None:
-        """Answer keys pressed meanwhile, without letting any other work run.
+        """Do what keys pressed in the monitor ask for; let no other work of the loop run meanwhile.
 
-        Decisions by key are written to the journal, as if by another process.
+        A decision by key is only written to the journal, as if by another process.
         """
 
     def give_up(self, what: str, error: Exception) -> None:
@@ -142,7 +142,7 @@ class Performer:
     """Performs the actions of one session.
 
     Attributes:
-        ready: Awaited before a pane is opened.
+        ready: Called and awaited before panes are opened; the default returns at once.
     """
 
     def __init__(
@@ -201,7 +201,14 @@ class Performer:
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
-        """Perform the actions; return whether the loop should decide again at once."""
+        """Perform the actions; return whether the loop should decide again at once.
+
+        Once an action has changed the session's phase, the other ones are dropped.
+
+        Args:
+            actions: What to do, in this order, except that launches come first.
+            facts: What the actions were decided on.
+        """
         phase = working_phase(self._session.state)
         self._launches_seen = facts.launches  # the facts that the actions were decided on
         self._take_over(facts)

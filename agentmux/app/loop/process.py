@@ -64,7 +64,7 @@ async def drive(
     identity: Json,
     report: Callable[[OrchestratorReport], None],
 ) -> ExitCode:
-    """Drive the session at ``files`` until this process has to stop.
+    """Drive the session at ``files``; return when this process has to stop.
 
     Args:
         world: The outside world.
@@ -72,7 +72,7 @@ async def drive(
         request: What the command that started this process asks for.
         tools: The parts of the outside world that only the loop needs.
         identity: Fields that describe this process, for the lock and the runtime note.
-        report: Tells the waiting command that the orchestrator is ready.
+        report: Called once, when the orchestrator is ready; tells the waiting command.
 
     Returns:
         OK if the session is done, else FAILED.
@@ -193,7 +193,7 @@ def _require_own(tools: LoopDependencies, session: Session) -> None:
 
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
-    """Apply the journal's pending events; on a resume, record the phase in which it resumes.
+    """Apply the journal's pending events; for a resume, decide and record the phase to resume in.
 
     Also finishes an interrupted rewind. ``socket`` is the path of the tmux server's socket, which a
     resume records.

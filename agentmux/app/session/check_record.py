@@ -36,6 +36,8 @@ def check_fact(
 ) -> CheckDone:
     """Return the fact that records how a command of the session's current check ended.
 
+    The end of the command's output is read from the folder of its launch.
+
     Args:
         state: The state of the session.
         files: The session's directory.
@@ -89,9 +91,9 @@ def adoptable(
 
 
 def has_changed_since_checks(world: World, state: SessionState, files: SessionFiles) -> bool:
-    """Whether the work tree's files have changed since the last check ran on them.
+    """Whether the work tree's files differ from those on which the session's checks ran.
 
-    Git is asked only if there was such a check. False if git cannot tell.
+    False if no checks ran, or if git cannot tell. Git is asked only if checks ran.
     """
     checked = checked_trees(state)
     if not checked or any(each.startswith(UNKNOWN_TREE) for each in checked):

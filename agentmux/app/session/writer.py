@@ -35,7 +35,10 @@ logger = logging.getLogger(__name__)
 
 
 def stamp(now: datetime) -> str:
-    """Return an instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``."""
+    """Return ``now``, a time in UTC, as the journal writes it: ISO 8601, milliseconds, ``Z``.
+
+    Another time zone is not converted.
+    """
     return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
 
 
@@ -104,7 +107,8 @@ class Session:
         Args:
             session_id: The uuid that the session gets if it has none; empty makes a new one.
             session_name: The name that its tmux session gets if it has none.
-            texts: Returns the files that it gets unless they exist: content by path.
+            texts: Takes the state; returns files to write unless they exist: content by path in the
+                session's directory.
         """
         self.files.sweep()
         if self._loaded.source != "state.json":
@@ -175,15 +179,20 @@ class Session:
         """Append a fact to the journal, then apply all pending events to the state, this one last.
 
         The description of a failure is shortened if it is too long for people to read.
+
+        Args:
+            fact: What happened.
+            seat: The seat that the fact is about or comes from.
+            launch: The launch that it is about; empty if it is about none.
         """
         self.files.append(self._event(shorten_failure(fact), seat=seat, launch=launch))
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:
-        """Append a fact that holds only for the current state; return whether it was appended.
+        """Append a fact unless others have appended events; return whether it was appended.
 
-        If other processes have appended events meanwhile, these are applied instead, and the caller
-        has to decide again.
+        This is for a fact that holds only for the current state. If other processes have appended
+        events meanwhile, these are applied instead, and the caller has to decide again.
         """
         with self.files.transact() as held:
             quicker = len(held.loaded_session.tail)

@@ -23,7 +23,11 @@ class Approvers:
         self._known: dict[str, Mapping[str, str]] = {}
 
     def environment(self, approval: str) -> Mapping[str, str]:
-        """Return the environment of the command that approved; this process's own if unknown."""
+        """Return the environment of the command that gave the approval with the id ``approval``.
+
+        It also has those variables of this process that a session never inherits. If it is unknown,
+        this process's own environment is returned.
+        """
         if approval not in self._known:
             given = self._approver(approval)
             self._known[approval] = (

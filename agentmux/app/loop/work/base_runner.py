@@ -40,15 +40,18 @@ class BaseRunner:
         self._loop = loop
 
     async def make(self, _: MakeBase) -> None:
-        """Start to make the worktree, unless that is under way."""
+        """Start to make the worktree for the base, unless it is being made or removed."""
         self._background.run("base", self._make_base())
 
     async def end(self, action: EndBase) -> None:
-        """Start to remove the worktree, unless that is under way."""
+        """Start to remove the worktree for the base, unless it is being made or removed.
+
+        The journal then records that the checks on the base are over, and why (``action.because``).
+        """
         self._background.run("base", self._finish_base(action.because))
 
     async def record(self, action: RecordBase) -> None:
-        """Record what a command on the base has shown."""
+        """Write to the journal what a command on the base has shown."""
         self._watcher.look_at((action.launch,))
         self._session.record(base_fact(action), seat=action.seat, launch=action.launch)
         base = self._session.state.base_checks

@@ -33,7 +33,10 @@ class Checker:
         )
 
     async def begin(self, action: BeginChecks) -> None:
-        """Compute the id of the files, and begin the check unless it began on the same files."""
+        """Compute the id of the work tree's files; record that the check begins on them, if due.
+
+        It is due if it has not begun on these files, or has to begin again on them (`is_stale`).
+        """
         tree = await self._tree()
         self._watcher.tree = tree
         if is_stale(self._session.state, tree):
@@ -50,7 +53,7 @@ class Checker:
         return tree or f"{UNKNOWN_TREE}{self._new_id()}"
 
     async def record(self, action: RecordCheck) -> None:
-        """Record what a command has shown, with the end of its output."""
+        """Write to the journal what a command has shown, with the end of its output."""
         now = await self._tree()
         left = "" if now.startswith(UNKNOWN_TREE) else now
         fact = check_fact(self._session.state, self._session.files, action, left)

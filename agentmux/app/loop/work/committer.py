@@ -24,7 +24,7 @@ class Committer(DeliveryWorker):
     """Makes the commits of one session, in the background."""
 
     async def begin(self, action: MakeCommit) -> None:
-        """Start to make the commit, unless that is under way."""
+        """Start to make the commit, unless that is under way; the journal records how it ends."""
         work = self._make(action.approval)
         self._background.run("commit", work, give_up=self._give_up)
 

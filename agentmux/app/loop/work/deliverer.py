@@ -30,7 +30,7 @@ class Deliverer(DeliveryWorker):
     """Performs the steps of one session's delivery, in the background."""
 
     async def begin(self, action: TakeStep) -> None:
-        """Start to perform a step, unless one is under way."""
+        """Start to perform a step, unless one is under way; the journal records how it ends."""
         give_up = partial(self._give_up, action)
         self._background.run("delivery", self._take(action), give_up=give_up)
 

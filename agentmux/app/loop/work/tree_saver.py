@@ -55,10 +55,10 @@ class TreeSaver:
         self._problem = ""
 
     def save_if_due(self) -> None:
-        """Start to save the work tree if a phase has ended or a sub-plan was handed in.
+        """Start to save the work tree if a phase or a sub-plan was completed since the last call.
 
-        While a checkpoint is running, the newest one that is due waits for its end. Call this in
-        the loop, after each change of the state.
+        Call this in the loop, after each change of the state. While a checkpoint is being taken,
+        only the newest one that is due waits for its end.
         """
         before, self._seen = self._seen, position(self._session.state)
         because = reason_to_save(before, self._seen)
@@ -78,7 +78,10 @@ class TreeSaver:
             await self._wait(left_s)
 
     async def at_stop(self) -> None:
-        """Save the work tree once more as the session stops; takes `LAST_S` seconds at most."""
+        """Save the work tree as the session stops, if that takes no longer than `LAST_S` seconds.
+
+        No checkpoint is taken afterwards.
+        """
         if not self._is_on:
             return
         if not self._is_busy():

@@ -20,7 +20,18 @@ _UNKNOWN: Final = (
 
 
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
-    """Return the files that every agent reads first: content by path in the session's directory."""
+    """Return the two files that every agent reads first, the request and the common rules.
+
+    They are not written here.
+
+    Args:
+        world: The outside world.
+        path: The session's directory.
+        state: The state of the session.
+
+    Returns:
+        The content of each file, by its path in the session's directory.
+    """
     inputs = PromptInputs(
         session_dir=str(path),
         project_dir=str(world.tree),

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def find_forge_remotes(world: World, environ: Mapping[str, str]) -> tuple[ForgeRemote, ...]:
-    """Return those of the project's remotes that are on a known forge.
+    """Return those of the project's git remotes whose host is a forge that AgentMux knows.
 
-    ``environ`` is the environment for programs.
+    ``environ`` is the environment for the programs that are run.
     """
     return forge_remotes(world.forge(environ).specs, world.git.remote_branches.all())
 
 
 def target(world: World, environ: Mapping[str, str]) -> ForgeRemote:
-    """Return the remote repository that has the project's issues and gets its pull requests.
+    """Return the git remote whose repository has the project's issues and gets its pull requests.
 
-    ``environ`` is the environment for programs.
+    ``environ`` is the environment for the programs that are run.
 
     Raises:
         UsageError: No remote is on a known forge, or it is not clear which one of several to use.

@@ -35,11 +35,11 @@ _PATTERNS_MAX: Final = 1 << 20
 
 
 def changed_settings(world: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
-    """Return the names of the settings that differ from what the session keeps.
+    """Return the names of the settings that now differ from what the session has kept.
 
-    They are ``verify``, the pipeline and, if the session has a worktree of its own, ``git.setup``
-    and the file of copy patterns (`GitSettings.copy`). Parts of the project's files that are not
-    trusted count, too.
+    They are ``verify``, ``pipelines.NAME`` and, if the session has a worktree of its own,
+    ``git.setup`` and the path of the file of copy patterns (`GitSettings.copy`). Parts of the
+    project's files that are not trusted count, too.
     """
     now = world.consent.preview()
     return (*_changed_place(now, state, files), *_changed_pipeline(now, state, files))
@@ -116,9 +116,8 @@ def _patterns(files: SessionFiles) -> str:
 def repin(world: World, session: Session) -> tuple[str, ...]:
     """Make a stopped session use the current settings, as far as they are trusted.
 
-    Files that new copy patterns name are copied, and prompts and schemas are written, before the
-    fact is recorded. If this is killed before that, the settings still differ, and a second call
-    completes it.
+    Prompts and schemas are written, and files that new copy patterns name are copied. Only then the
+    `Repinned` fact is recorded: if this process is killed before, a second call completes the work.
 
     Returns:
         A warning for each file that was not copied.
@@ -171,7 +170,8 @@ def steps_ahead(
 def repinned_by(world: World, state: SessionState) -> object:
     """Return a value that stands for the settings that a repin would take in ``world``.
 
-    Only for questions of trust: two worlds with equal values would repin the session equally.
+    It serves only to compare two worlds, for questions of trust: if the values are equal, a repin
+    would do the same in both.
     """
     source = world.texts.pipelines.source(state.pipeline.name)
     content = None if source is None else (source.text, source.prompts, source.schemas)

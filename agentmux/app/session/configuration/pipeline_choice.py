@@ -83,14 +83,17 @@ class ChosenPipeline:
     verify: tuple[Json, ...] = ()
 
     def own_text(self, name: str) -> str | None:
-        """Return the text of a prompt or schema of the pipeline's own; None if it is built in."""
+        """Return the prompt or schema ``name`` as text if it is the pipeline's own; else None."""
         return self.texts[layout.frozen(self.files[name])] if name in self.files else None
 
 
 def describe_cost(world: World, chosen: ChosenPipeline, *, product_manager: bool = False) -> str:
-    """Return what a session with this pipeline costs at least, in words.
+    """Return what a session costs at least: text such as ``5 agents or more, 33 kB of prompts``.
 
-    They are, for example, ``5 agents or more, 33 kB of prompts``.
+    Args:
+        world: The project, with the templates of prompts.
+        chosen: The pipeline of the session.
+        product_manager: Whether the session starts with the product manager.
     """
 
     def template(name: str) -> str:
@@ -154,7 +157,8 @@ def _digest(text: str) -> str:
 def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
     """Return the roles of a pipeline, as far as its definition can be read; built-in ones first.
 
-    If one of the roles may ask for research, the researchers are included.
+    If one of the roles may ask for research, the researchers are included. Empty if there is no
+    such pipeline.
     """
     source = world.texts.pipelines.source(name) if is_name(name) else None
     named = role_names(source.item) if source is not None else ()
@@ -169,24 +173,21 @@ def session_roles(state: SessionState) -> tuple[str, ...]:
 
 
 def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
-    """Return ``roles``, built-in ones first, and the researchers if a role may ask for some.
-
-    Each role is returned once.
-    """
+    """Return each of ``roles`` once, built-in ones first; with researchers if one may ask them."""
     named = tuple(dict.fromkeys(roles))
     members = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
     return (*(role for role in ROLES if role in members), *(r for r in named if r not in ROLES))
 
 
 def no_pipeline(world: World, name: str) -> UsageError:
-    """Return the error for a name that no pipeline has."""
+    """Return, without raising it, the error that no pipeline is called ``name``."""
     known = tuple(each for each in world.texts.pipelines.names() if is_name(each))
     hints = (*suggest_name(name[:_SHOWN], known), "see them: agentmux pipelines")
     return UsageError(f"no pipeline {as_code(name)}", hints=hints)
 
 
 def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
-    """Return the checked pipeline of a definition, or all its problems.
+    """Check the definition of a pipeline; return the pipeline, or None instead and all problems.
 
     A pipeline that this version cannot run yet counts as a problem, too.
     """

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def sessions_further_up(site: Site) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield each parent directory that has sessions, nearest first, with their names."""
+    """Yield each parent directory of the project that has sessions, with the names of its sessions.
+
+    The nearest one comes first.
+    """
     for project in site.project.parents:
         with suppress(DataError):  # others may own it
             names = site.folders.names(project / layout.SESSIONS_DIR)

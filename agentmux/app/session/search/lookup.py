@@ -191,7 +191,10 @@ def _newest(entry: SessionEntry) -> tuple[datetime, str]:
 
 
 def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
-    """Return every session that is not done, newest first, including unreadable ones."""
+    """Return every session that is neither done nor moved elsewhere, newest first.
+
+    Sessions that cannot be read are included.
+    """
     return tuple(entry for entry in list_sessions(site) if not entry.is_done)
 
 
@@ -303,14 +306,18 @@ def _comparable(text: str) -> str:
 
 
 def short_name(site: Site, path: Path) -> str:
-    """Return the shortest whole name by which `resolve` finds the session at ``path``."""
+    """Return the slug of the session at ``path``; its whole name if another session has the slug.
+
+    `resolve` finds the session by the result.
+    """
     return short_names(site.folders.names(path.parent)).get(path.name, path.name)
 
 
 def is_whole(site: Site, entry: SessionEntry, name: str) -> bool:
-    """Whether ``name``, for which `resolve` returned ``entry``, is more than a beginning.
+    """Whether ``name``, for which `resolve` returned ``entry``, was typed in full.
 
-    It is then the session's name, its slug, a path, or the whole first line of its request.
+    True if it is the session's name, its slug, a path, or the whole first line of its request;
+    False if it is only the beginning of one of these.
     """
     if name in {entry.name, entry.slug} or _path_of(site, name) is not None:
         return True
@@ -416,7 +423,7 @@ def _describe_command(entry: SessionEntry, command: str) -> str:
 
 
 def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]:
-    """Return the liveness of each session, by path; changes nothing.
+    """Return the `Liveness` of each session, by the session's directory; changes nothing.
 
     Each tmux server is asked once. If one does not answer, the ``live`` of its sessions is None;
     never treat that as "not live".

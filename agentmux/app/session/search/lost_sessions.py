@@ -33,9 +33,9 @@ class LostSessionError(NotFoundError):
 
 
 def lost_sessions(site: Site) -> tuple[SessionTrace, ...]:
-    """Return the unfinished sessions of the project whose directories were deleted.
+    """Return the unfinished sessions of the project whose directories were deleted, sorted by path.
 
-    Includes those of other projects in the same repository that were deleted as a whole.
+    If another project in the same repository was deleted as a whole, its sessions are included.
     """
     folder, missing = site.project / layout.SESSIONS_DIR, site.traces.missing()
     away = [each for each in missing if each.repository and _is_gone(_project(each))]
@@ -132,7 +132,11 @@ def what_ended(trace: SessionTrace) -> str:
 
 
 def what_is_left(trace: SessionTrace) -> Iterator[str]:
-    """Yield what is left of a session, each line with a command, then how to continue."""
+    """Yield a line for each thing that a deleted session has left, then lines on how to go on.
+
+    A session can leave its worktree or branch, changes in the checkout, and conversations. Each
+    line ends with the command that shows or uses it.
+    """
     project = _project(trace)
     if trace.worktree and Path(trace.worktree).is_dir():
         branch = f", on branch {trace.branch}" if trace.branch else ""

@@ -20,9 +20,9 @@ UNNOTED: Final = "older"
 
 
 def other_version(note: Mapping[str, object] | None) -> str | None:
-    """Return the version of the orchestrator that wrote ``note``, if it differs from ours.
+    """Return the version of the orchestrator that wrote ``note``; None if it is this program's.
 
-    Returns None if it is the same version, or if the note is not an orchestrator's.
+    `UNNOTED` if the note names no version. Also None if the note is not an orchestrator's.
 
     Args:
         note: The note that the holder of the session's lock wrote about itself; None if there is
@@ -37,7 +37,10 @@ def other_version(note: Mapping[str, object] | None) -> str | None:
 
 
 def other_version_label(version: str) -> str:
-    """Return the sentence that the orchestrator has the version that `other_version` returned."""
+    """Return a sentence with both versions: that of the orchestrator, and this program's.
+
+    ``version`` is the result of `other_version`.
+    """
     return f"its orchestrator is of {_as_words(version)}; this is AgentMux {VERSION}"
 
 

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 def base_spec(
     world: World, state: SessionState, home: Path, *, finished: bool = False
 ) -> WorktreeSpec | None:
-    """Return the worktree for the base of the session at ``home``; None if it has none.
+    """Return the description of the worktree in which checks run on the base of the session.
 
-    ``finished`` includes a worktree that is no longer needed, of which files may be left.
+    None if no checks run on the base, or if they are over.
+
+    Args:
+        world: The project.
+        state: The state of the session.
+        home: The session's directory.
+        finished: Whether to return it even if the checks are over; files of it may be left.
     """
     base = state.base_checks
     if base is None or (base.finished and not finished) or not base.path:

@@ -67,9 +67,10 @@ def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
 
 
 def is_changed(world: World, state: SessionState) -> bool:
-    """Whether the session's worktree has changes of tracked files, all made since it began.
+    """Whether tracked files in the session's own worktree have uncommitted changes.
 
-    Git may refuse to merge until they are committed.
+    Git may refuse to merge until these are committed. False in the checkout, and if a file that had
+    changes when the session began has changes now. ``world`` is that of the session's workplace.
     """
     changed, tree = world.repository.dirty(), Path(state.worktree or "")
     tracked = world.repository.list_tracked_files([tree / each for each in changed])
@@ -77,9 +78,9 @@ def is_changed(world: World, state: SessionState) -> bool:
 
 
 def keep_as(world: World, commit: str | None) -> str:
-    """Return the name of a branch to create so that ``commit`` is kept.
+    """Return a free name ``kept-…`` for a new branch at ``commit``; create nothing.
 
-    Empty if there is no commit, or if a branch of such a name already contains it.
+    Empty if ``commit`` is None, or if a branch of such a name contains the commit already.
     """
     for name in branch_names(f"kept-{commit[:12]}") if commit is not None else ():
         base = world.git.worktrees.base(f"refs/heads/{name}")
@@ -89,7 +90,10 @@ def keep_as(world: World, commit: str | None) -> str:
 
 
 def command_to_keep(world: World, state: SessionState, commit: str = "HEAD") -> str:
-    """Return the git command that creates a branch, named as for the session, at ``commit``."""
+    """Return the git command that creates a branch at ``commit``; run nothing.
+
+    Its name is free, and consists of the setting ``git.branch_prefix`` and the session's slug.
+    """
     slug = layout.slug_of(PurePath(state.feature_dir).name)
     names = branch_names(f"{world.settings.git.branch_prefix}{slug}")
     free = (each for each in names if world.git.worktrees.base(f"refs/heads/{each}") is None)

@@ -45,8 +45,8 @@ def result_base(repository: Repository, state: SessionState, head: str = "HEAD")
     of the base branch, the last of these. None if the session began without a commit.
 
     Args:
-        repository: The repository in which the session works; for another ``head``, any of its work
-            trees.
+        repository: The repository at the session's work tree; if ``head`` is not ``HEAD``, at any
+            work tree of the project.
         state: The state of the session.
         head: The commit at which the session's work ends.
     """

@@ -54,7 +54,7 @@ def trial_in_the_way(world: World) -> BlockedError | None:
 
 
 def require_free(site: Site, entry: SessionEntry | None = None) -> None:
-    """Check that no other session is live in the work tree of ``entry``, or in the checkout.
+    """Check that no other session is live in the work tree of ``entry``; if None, in the checkout.
 
     Raises:
         BlockedError: Another session is live there; the error's reason is ``checkout_taken``.
@@ -82,14 +82,13 @@ def find_tree_obstacle(
 ) -> TreeTakenError | None:
     """Return why the session ``entry`` cannot be started in its work tree; None if it can be.
 
-    Without ``entry``: why no new session can be started in the checkout. This also looks at the
-    lock of the work tree, because sessions of other projects in the same repository hold it, too,
-    and are not in ``busy``.
+    Without ``entry``, it is about a new session in the checkout. Besides ``busy``, the lock of the
+    work tree is looked at, because sessions of other projects in the same repository hold it, too.
 
     Args:
         site: The project.
         lives: The liveness of the project's sessions, by path.
-        busy: The sessions that are live, or may be.
+        busy: The project's sessions that are live, or may be (`list_possibly_live`).
         entry: The session to start; None for a new one.
 
     Raises:
@@ -158,10 +157,10 @@ def _worker(lock: TreeLock) -> Path | None:
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
-    """Return the newest unfinished session of the project that began in the checkout ``top``.
+    """Return the newest unfinished session that has to commit its result in the checkout ``top``.
 
-    Its result can only be committed where it began, so nobody else may move HEAD there. None if
-    there is no such session.
+    Nobody else may move HEAD there meanwhile. None if there is no such session, or if ``top`` is
+    not the top of the project's checkout.
     """
     if site.locks.tree(site.project).top != top:
         return None

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def protect_from_clean(world: World, session: Path) -> bool:
     """Protect the sessions folder from ``git clean``; return whether it is protected.
 
-    Does nothing for a session outside of the project's sessions folder: such a folder may not be
-    AgentMux's own. Safe to repeat.
+    Safe to repeat. ``session`` is the directory of a session. If that is outside of the project's
+    sessions folder, nothing is done and False returned: the folder may not be AgentMux's own.
     """
     if session.parent != sessions_dir(world.project):
         return False

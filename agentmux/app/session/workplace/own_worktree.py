@@ -29,7 +29,14 @@ def worktree_of(
     """Return the worktree of the session at ``home``; None if the session works in the checkout.
 
     If the repository was moved since the session last ran, the result has the worktree's present
-    place. For ``leaves_folder`` see `WorktreeSpec`.
+    place. Makes nothing.
+
+    Args:
+        world: The project.
+        state: The state of the session.
+        home: The session's directory.
+        leaves_folder: Whether the user has agreed to make a missing worktree again although git
+            still keeps work for its old folder.
     """
     if not state.worktree or state.base is None:
         return None
@@ -48,7 +55,7 @@ def worktree_of(
 
 
 def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
-    """Return the state with the present place of the session's worktree, which may have moved."""
+    """Return the state with the place at which the session's worktree is now, if it was moved."""
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
 
@@ -66,7 +73,10 @@ def last_checkpoint(state: SessionState) -> TreeCheckpoint | None:
 
 
 def with_workplace(world: World, state: SessionState) -> World:
-    """Return a copy of the world for the directory and repository in which the session works."""
+    """Return a copy of the world for the directory and repository in which the session works.
+
+    For a session in the checkout, that is the world itself.
+    """
     if not state.worktree:
         return world
     tree = workplace(world, {"worktree": state.worktree})
@@ -78,7 +88,8 @@ def find_remake_obstacle(
 ) -> BlockedError | None:
     """Return why the worktree of the session at ``home`` cannot be made again; None if it can be.
 
-    Writes nothing. For ``leaves_folder`` see `WorktreeSpec`.
+    Writes nothing. Also None if the session works in the checkout. If ``leaves_folder``, it is no
+    obstacle that git still keeps work for the old folder.
     """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     return None if spec is None else world.git.worktrees.obstacle(spec, again=state.worktree_made)
@@ -128,9 +139,10 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
 
 
 def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedError:
-    """Return the error for a worktree that cannot be used until a resume makes or links it again.
+    """Return the error for the worktree ``spec``, which a resume has to make or link again.
 
     Either the worktree is gone, or the repository was moved and git no longer knows the worktree.
+    ``home`` is the session's directory.
     """
     name = home.name
     if not world.git.worktrees.is_there(spec):
@@ -182,7 +194,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def without_checkpoints(state: SessionState) -> SessionState:
-    """Return the state so changed that the session's worktree is made from its branch alone."""
+    """Return the state without checkpoints, so that the worktree is made from its branch alone."""
     return replace(state, tree_checkpoints=())
 
 
@@ -191,8 +203,18 @@ def make_worktree(
 ) -> tuple[WorktreeMade | None, tuple[str, ...]]:
     """Make the worktree of the session at ``home``, unless it exists or the session has none.
 
-    Safe to repeat. Returns the fact to record (None if the worktree existed and the journal
-    already knows it), and warnings.
+    Safe to repeat.
+
+    Args:
+        world: The project.
+        state: The state of the session.
+        home: The session's directory.
+        leaves_folder: Whether to make a missing worktree again even if git still keeps work for
+            its old folder.
+
+    Returns:
+        The fact to record (None if the worktree existed and the journal already knows it), and
+        warnings.
 
     Raises:
         WorktreeTakenError: Something else is in its place.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | None:
-    """Return the end of a setup step that succeeded after the last orchestrator was killed.
+    """Return the fact that a setup step succeeded, if the journal does not record its end yet.
 
-    None if there is no such step.
+    That happens if the orchestrator was killed before. None if there is no such step.
     """
     seat = state.seats.get(SETUP)
     if seat is None or seat.status != LAUNCHED:
@@ -30,7 +30,7 @@ def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | No
 
 
 def adopt_step(session: Session) -> None:
-    """Record a setup step that succeeded after the last orchestrator was killed; else it reruns.
+    """Record a setup step that ended well after the last orchestrator was killed; else it is rerun.
 
     The session's events must have been applied before.
     """

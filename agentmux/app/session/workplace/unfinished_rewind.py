@@ -52,7 +52,8 @@ def save_tree(
         store: Saves the work tree.
         because: Why the checkpoint is taken.
         limit_s: How long saving may take, in seconds.
-        replaced_by: See `TreeCheckpoints.take`.
+        replaced_by: The commit of the checkpoint that is about to be written over the work tree:
+            files that it would replace are saved even if git ignores them. None if none is.
 
     Raises:
         GitError: Git refuses.
@@ -81,9 +82,10 @@ def save_tree(
 
 
 def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tuple[str, ...]:
-    """Write the files of the checkpoint to the work tree, then record that; safe to repeat.
+    """Take the work tree to the checkpoint of the rewind that has begun, then record that.
 
-    Does nothing if no rewind has begun.
+    Safe to repeat. Does nothing if no rewind has begun. At the end, artifacts that no longer count
+    are archived.
 
     Args:
         world: The world of the session's worktree (`own_worktree.with_workplace`).
@@ -92,8 +94,8 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
             saved once more first, because the user may have changed files meanwhile.
 
     Returns:
-        The files that were left unchanged, because one of the checkpoints lacks them or because
-        they could not be written.
+        The files that were left unchanged: those that are missing in this checkpoint or in one of
+        the work tree before the rewind, then those that could not be written.
 
     Raises:
         GitError: Git refuses, for example because a checkpoint is incomplete.
@@ -119,7 +121,10 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
 
 
 def archive_pending(session: Session) -> None:
-    """Move the artifacts that no longer count to the archive; an orchestrator does so, too."""
+    """Move the artifacts that no longer count to the archive, and record that.
+
+    An orchestrator does the same if this was not done. Does nothing if no artifacts are pending.
+    """
     pending = session.state.pending_archive
     for each in pending:
         session.files.archive(each)

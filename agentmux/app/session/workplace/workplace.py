@@ -19,7 +19,10 @@ def has_repository(world: World) -> bool:
 
 
 def inner(site: Site) -> Path:
-    """Return the path of the project relative to the top of its repository; ``.`` at the top."""
+    """Return the path of the project relative to the top of its work tree.
+
+    It is ``.`` at the top, and outside of git.
+    """
     top = site.locks.tree(site.project).top
     return site.project.relative_to(top)
 
@@ -31,6 +34,8 @@ def where_inside(site: Site) -> str:
 
 def workplace(site: Site, fields: Json) -> Path:
     """Return the directory in which the agents of a session work.
+
+    It is the project, or the project's folder inside the session's own worktree.
 
     Args:
         site: The project.
