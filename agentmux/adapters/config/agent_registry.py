@@ -163,12 +163,13 @@ def probe(
     keep: bool = True,
     timeout_s: float = PROBE_TIMEOUT_S,
 ) -> ProbeResult:
-    """Return what the installed program of an agent can do; it does not raise.
+    """Ask the installed program of an agent what it can do, and return the answer; never raise.
 
     If the program is not installed, ``installed`` is false; if it could not be asked, ``problem``
-    says why. The program runs at most once, without a terminal and with an empty standard input. It
-    is not run at all if the agent has no features to detect. A cached output is current as long as
-    the program's path, size and modification time are the same.
+    says why. The program runs at most once, with the arguments in ``spec.probe``, without a
+    terminal and with an empty standard input. It is not run if the agent has no features to detect,
+    or if a current output is in the cache. A cached output is current as long as the program's
+    path, size and modification time are the same.
 
     Args:
         spec: The agent.
@@ -227,7 +228,10 @@ def _probe_of(
 
 
 class Prober:
-    """Probes each program at most once per process, even if several threads ask for it."""
+    """Finds out what the programs of agents can do; several threads may ask.
+
+    For each agent, the program runs at most once: later calls return the first answer.
+    """
 
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
@@ -243,20 +247,20 @@ class Prober:
         self._changed = threading.Condition()
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do; wait at most `PROBE_TIMEOUT_S` for its output.
+        """Return what the program of ``spec`` can do; run it if needed, and wait at most 10 s.
 
-        If another thread is probing the program already, the time counts from the start of its
-        probe. After that time the result may come from an earlier version, or say nothing about
-        features.
+        It differs from `Prober.probe` only in the longer time (`PROBE_TIMEOUT_S`). If another
+        thread has started the program already, the time counts from that start. After that time the
+        result may come from an earlier version, or say nothing about features.
         """
         return self._answer(spec, PROBE_TIMEOUT_S)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do; wait at most `PROBE_ANSWER_S` for its output.
+        """Return what the program of ``spec`` can do; run it if needed, and wait at most 1 s.
 
-        If another thread is probing the program already, the time counts from the start of its
-        probe. After that time the result may come from an earlier version, or say nothing about
-        features.
+        It differs from `Prober.ask` only in the shorter time (`PROBE_ANSWER_S`). If another thread
+        has started the program already, the time counts from that start. After that time the result
+        may come from an earlier version, or say nothing about features.
         """
         return self._answer(spec, PROBE_ANSWER_S)
 

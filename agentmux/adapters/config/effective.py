@@ -43,7 +43,7 @@ def effective_values(
     """Return every value of the configuration that results from ``layers``, in the schema's order.
 
     Args:
-        layers: The configuration files, lowest first.
+        layers: The configuration files; a later one overrides an earlier one.
         names: The name of each layer (``user``, ``project`` or ``--config``), by the path of its
             file.
     """
@@ -87,9 +87,10 @@ def _flat(
 
 
 def plain_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings as plain values in the form of a configuration file.
+    """Return the settings as nested mappings of plain values, as a configuration file has them.
 
-    Keys that no file can set are left out, and so are the keys that a role does not set.
+    A duration is text, such as ``5m``. Keys that no file can set are left out, and so are the keys
+    that a role does not set.
     """
     values: dict[str, Any] = {}
     for field in fields(Settings):

@@ -42,7 +42,10 @@ class InstalledPrograms:
         return self._prober.probe(spec)
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the agent's program can do; wait at most `PROBE_TIMEOUT_S` for its output."""
+        """Return what the agent's program can do; run it if needed, and wait at most 10 s.
+
+        `InstalledPrograms.probe` does the same, but waits at most 1 s.
+        """
         return self._prober.ask(spec)
 
     @functools.cached_property

@@ -304,7 +304,7 @@ class LoadedSettings:
     Attributes:
         settings: The configuration.
         sources: Maps a dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
-        files: The configuration files that exist, lowest layer first.
+        files: The configuration files that exist; a later one overrides an earlier one.
     """
 
     settings: Settings
@@ -347,7 +347,7 @@ def load_settings(
 
 
 def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> bool:
-    """Return whether a configuration file sets an agent, for all roles or for one.
+    """Read the configuration files; return whether one sets an agent, for all roles or for one.
 
     For the arguments, see `load_settings`.
 
@@ -409,7 +409,7 @@ def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
 
 
 def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
-    """Return the configuration of these layers, lowest first, merged over the built-in values.
+    """Return the built-in values with these layers merged over them, the first layer first.
 
     The layers must come from `read_layers`; nothing is read or checked here.
     """

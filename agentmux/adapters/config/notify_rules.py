@@ -25,9 +25,11 @@ def _description() -> schema.JsonSchema:
 
 @schema.describe_as(_description)
 def notify_rules(node: schema.Node, path: str) -> object:
-    """Read a list of rules, each with ``to`` and optionally ``on``; return a tuple of `NotifyRule`.
+    """Return the rules in a parsed list of a configuration file, as a tuple of `NotifyRule`.
 
-    ``path`` is the dotted key of ``node``, for messages.
+    Args:
+        node: The list. Each of its rules is a mapping with ``to`` and optionally ``on``.
+        path: The dotted key of the list, for messages.
 
     Raises:
         ConfigError: The list has a mistake.

@@ -50,7 +50,8 @@ class PipelineFolder:
 def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, ...]:
     """Return the folders that are searched for definitions; they may not exist.
 
-    They are in the order of the search: of two definitions with one name, the first one counts.
+    They are in the order of the search (built-in, the project's, the user's): of two definitions
+    with one name, the first one counts.
 
     Args:
         project: The project's folder.
@@ -68,9 +69,10 @@ def pipeline_folders(project: Path, user: Path | None) -> tuple[PipelineFolder, 
 
 
 def names_in(folder: PipelineFolder) -> tuple[str, ...]:
-    """Return the names of the definitions in a folder, sorted, including unusable ones.
+    """Return the names of the definitions in a folder, sorted: file names without ``.yaml``.
 
-    At most `FILES_MAX` are returned; none if the folder is missing or cannot be read.
+    Definitions that cannot be used are included. At most `FILES_MAX` are returned; none if the
+    folder is missing or cannot be read.
     """
     try:
         with os.scandir(folder.path) as entries:
@@ -81,9 +83,10 @@ def names_in(folder: PipelineFolder) -> tuple[str, ...]:
 
 
 def read_source(folder: PipelineFolder, name: str) -> Source | None:
-    """Read a definition and the files that it names; None if there is no such definition.
+    """Return a definition with the files that it names; None if there is no such definition.
 
-    It never raises: the result lists what could not be read among its problems.
+    ``name`` is the name of the definition's file without ``.yaml``. What cannot be read does not
+    raise: ``problems`` of the result is about the definition, ``wrong`` about the other files.
     """
     path = replace_invisible(f"{folder.shown}/{name}.yaml")
     blank = Source(name=name, origin=folder.origin, path=path)
@@ -132,7 +135,10 @@ class _Beside:
         self.wrong: dict[str, str] = {}
 
     def take(self, name: str) -> None:
-        """Read one file; a name without ``/`` and ``.`` means a built-in file."""
+        """Read the file ``name``: add its text to ``texts``, or to ``wrong`` why it is unusable.
+
+        A missing file is added to neither. A name without ``/`` and ``.`` means a built-in file.
+        """
         if not _is_path(name):
             path = None if self._built_in is None else self._built_in / f"{name}.md"
             if path is not None and path.is_file():

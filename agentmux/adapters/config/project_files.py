@@ -30,8 +30,9 @@ T = TypeVar("T")
 class ProjectFiles:
     """The configuration of one project, as read from its files and the user's own files.
 
-    In the methods, ``keys`` are the keys (`trust.Part.key`) of the parts that are allowed, of all
-    that need trust; None allows exactly the trusted parts. Parts that are not allowed are left out.
+    Some parts of the project's files need the user's trust. In the methods, ``keys`` are the keys
+    (`trust.Part.key`) of those parts that are allowed, whether they are trusted or not; None allows
+    exactly the trusted ones. Parts that are not allowed are left out.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class ProjectFiles:
 
     @property
     def trusted_parts(self) -> trust.TrustedParts:
-        """The parts that the user trusts: their hashes by key, as recorded when first read."""
+        """The recorded hash of each part that the user trusts, by the part's key; read once."""
         return self._known()
 
     @functools.cached_property
@@ -97,7 +98,7 @@ class ProjectFiles:
         return {each.name: each for each in read if each is not None}
 
     def pipeline_names(self) -> tuple[str, ...]:
-        """Return the names of all pipeline definitions, built-in ones first."""
+        """Return the names of all pipeline definitions, allowed or not, built-in ones first."""
         names = (name for each in self._folders for name in pipeline_files.names_in(each))
         return tuple(dict.fromkeys(names))
 
@@ -115,9 +116,10 @@ class ProjectFiles:
         return tuple(hidden)
 
     def pipeline(self, name: str, keys: frozenset[str] | None) -> Source | None:
-        """Return the definition with this name; None if it does not exist or is not allowed.
+        """Return the first definition with this name that is allowed; None if there is none.
 
-        A definition that cannot be read is returned, too: its ``problems`` say why.
+        It is searched among the built-in ones, then the project's, then the user's. A definition
+        that cannot be read is returned, too: its ``problems`` say why.
         """
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT

@@ -19,7 +19,8 @@ EXTENSION_MAX: Final = 256 * 1024
 def template(name: str, *, again: bool = False) -> str:
     """Return the text of the built-in prompt template ``name``, joined from its files.
 
-    ``again`` adds a warning about unfinished work, for a seat whose agent starts anew on resume.
+    ``again`` adds a warning about unfinished work, for a seat that gets a new conversation on
+    resume.
 
     Raises:
         OSError: There is no template of this name.
@@ -30,6 +31,8 @@ def template(name: str, *, again: bool = False) -> str:
 
 def extension(project_dir: Path, role: str) -> str | None:
     """Return the text that a project adds to the prompts of ``role``; None if there is none.
+
+    It is the content of the file ``.agentmux/prompts/ROLE.md``, trusted or not.
 
     Raises:
         ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.

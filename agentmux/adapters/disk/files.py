@@ -85,8 +85,10 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
     It is safe to repeat.
 
     Args:
-        keep: If ``path`` has other content, first rename that file to a free name (``-2``,
-            ``-3``, …) instead of replacing it.
+        path: The file.
+        data: Its content.
+        keep: Whether to keep a file with other content: it is first renamed to a free name (``-2``,
+            ``-3``, …). If false, it is replaced.
 
     Returns:
         True if the file was written; False if it had this content already.
@@ -238,9 +240,10 @@ def append_only(path: Path) -> int:
 
 
 def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
-    """Remove the files below ``folder`` that match the glob ``pattern`` and are old enough.
+    """Remove the files in ``folder`` that match ``pattern`` and are old enough.
 
-    ``older_than_s`` is the minimum age in seconds. Files that cannot be removed stay.
+    ``pattern`` is a glob relative to ``folder``, such as ``*/*.tmp``. ``older_than_s`` is the
+    minimum age in seconds. Files that cannot be removed stay.
     """
     newest = time.time() - older_than_s
     for path in folder.glob(pattern):
@@ -375,7 +378,10 @@ def json_fields(data: bytes) -> dict[str, Any]:
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Turn an `OSError` in the ``with`` block, which writes ``path``, into a `DataError`."""
+    """Turn an `OSError` in the ``with`` block into a `DataError` that says why.
+
+    ``path`` is what the block writes; the error names it.
+    """
     try:
         yield
     except OSError as error:
@@ -395,7 +401,11 @@ def unreadable(path: Path | str, error: OSError) -> DataError:
 
 
 def sync(fd: int) -> None:
-    """Flush a file to the disk and, where the system allows it, out of the drive's own cache."""
+    """Flush a file to the disk and, where the system allows it, out of the drive's own cache.
+
+    Raises:
+        OSError: The flush failed.
+    """
     if sys.platform == "darwin":
         # On macOS fsync leaves the data in the drive's cache: man 2 fsync.
         with suppress(OSError):
@@ -405,7 +415,11 @@ def sync(fd: int) -> None:
 
 
 def sync_dir(folder: Path) -> None:
-    """Flush a directory to the disk, so that renames and new files in it survive a power loss."""
+    """Flush a directory to the disk, so that renames and new files in it survive a power loss.
+
+    Raises:
+        DataError: The flush failed.
+    """
     with explain_errors(folder):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -422,7 +436,10 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def temporary(folder: Path) -> Path:
-    """Return a new path in ``folder`` with a random name, by which `sweep` finds it."""
+    """Return a path with a new random name for a temporary file in ``folder``; create nothing.
+
+    A file with such a name is one that `sweep` removes.
+    """
     return folder / f".tmp-{os.urandom(8).hex()}"
 
 

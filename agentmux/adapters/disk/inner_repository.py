@@ -32,12 +32,12 @@ _FOLDERS: Final = ("info", "objects", "refs")
 
 
 def has_repository(sessions: Path) -> bool:
-    """Return whether the sessions folder contains anything with the repository's name, ``.git``."""
+    """Return whether the sessions folder contains anything named ``.git``, ours or not."""
     return os.path.lexists(sessions / NAME)
 
 
 def make_repository(sessions: Path) -> None:
-    """Create the empty repository in the sessions folder ``sessions``.
+    """Create the empty repository ``.git`` in a sessions folder, so that ``git clean`` spares it.
 
     It is made under a temporary name, then renamed to ``.git``.
 

@@ -62,14 +62,16 @@ class _NotedLock:
         return self._path.with_name(layout.LOCK_HOLDER)
 
     def acquire(self, timeout_s: float, holder: Mapping[str, Any]) -> None:
-        """Take the lock, and write ``holder`` to the note.
+        """Take the lock, and write ``holder`` to the note, the file that says who has the lock.
 
         Args:
-            timeout_s: How long to wait if another process has the lock; 0 means a single attempt.
-            holder: JSON-compatible values: ``pid``, ``host`` and ``since`` of this process.
+            timeout_s: Seconds to wait if another process has the lock; 0 means a single attempt.
+            holder: What to write about this process, JSON-compatible. Messages use ``pid``,
+                ``host`` and ``since``, and for a work tree ``path``, the session's directory.
 
         Raises:
-            BlockedError: Another process holds the lock (reason ``locked``).
+            BlockedError: Another process holds the lock; the reason is ``locked``, or
+                ``checkout_taken`` for a work tree.
             DataError: The file system has no locks, or the files cannot be written.
             RuntimeError: This object holds the lock already.
         """

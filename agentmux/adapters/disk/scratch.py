@@ -13,7 +13,9 @@ _FOLDERS: Final[set[Path]] = set()
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """Create a private temporary folder for the ``with`` block; its name begins with ``prefix``.
+    """Create a private temporary folder for the ``with`` block, and delete it afterwards.
+
+    ``prefix`` is the beginning of its name.
 
     Raises:
         OSError: The folder cannot be created.
@@ -30,7 +32,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 
 
 def delete_scratch_folders() -> None:
-    """Delete all folders of `scratch_folder` that are in use.
+    """Delete the folders of all `scratch_folder` blocks that this process is still in.
 
     Call it right before the process exits.
     """

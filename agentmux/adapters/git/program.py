@@ -181,12 +181,13 @@ class GitProgram:
         return reply.status == 0 and reply.out.strip() == b"true"
 
     def exists(self) -> bool:
-        """Whether the project is in a repository, bare or not."""
+        """Return whether the project is in a repository, bare or not."""
         return self.top_level() is not None or self.is_bare()
 
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
         """Run a command that changes nothing, at the top level; return its result.
 
+        ``argv`` are the words after ``git``, and ``stdin`` is the command's whole input.
         ``purpose`` completes the error message "git could not …" (for example "list changes").
 
         Raises:
@@ -219,8 +220,8 @@ class GitProgram:
     ) -> GitReply:
         """Run a command that changes nothing, at the top level or in ``cwd``; return its result.
 
-        It does not raise for an exit status other than 0. ``extra`` are variables to add to git's
-        environment. ``stdin`` is the command's whole input.
+        It does not raise for an exit status other than 0. ``argv`` are the words after ``git``;
+        ``extra`` are variables to add to git's environment. ``stdin`` is the command's whole input.
 
         Raises:
             MissingError: Git is not installed, or does not answer in time (see `Patience`).
@@ -292,10 +293,11 @@ class GitProgram:
         return self.run(*words, limit_s=limit_s, out=end())
 
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
-        """Run a command on this terminal, with the user's pager; return its exit status.
+        """Run a git command on this terminal, with the user's pager; return its exit status.
 
-        It has no time limit. The status is 0 also if the user ended it with Ctrl-C, or left the
-        pager before its end. ``extra`` are variables to add to git's environment.
+        ``argv`` are the words after ``git``. It has no time limit. The status is 0 also if the user
+        ended it with Ctrl-C, or left the pager before its end. ``extra`` are variables to add to
+        git's environment.
         """
         environment = {**self._environment, **(extra or {})}
         try:
@@ -307,7 +309,7 @@ class GitProgram:
         return 0 if git.returncode == -signal.SIGPIPE else git.returncode
 
     def version(self) -> tuple[int, ...]:
-        """Return the first two numbers of git's version; empty if it is unknown."""
+        """Return the first two numbers of git's version, as ``(2, 39)``; empty if it is unknown."""
         match = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
         return (int(match[1]), int(match[2])) if match else ()
 

@@ -10,14 +10,15 @@ from agentmux.adapters.git.program import GitProgram, decode_output
 
 
 def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
-    """Yield hints that restore each stash made by following one of our hints; oldest stash first.
+    """Yield hints how to restore the stashes that the user made by following one of our hints.
 
-    There are two hints per stash: the command that restores it, and the one that shows it.
+    Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
+    to see it. The oldest stash comes first. Nothing is restored here.
 
     Args:
         git: Runs git in the repository.
         top: The top of the work tree in which the stash is to be restored.
-        aside: The stash message that our hint gave.
+        aside: The stash message in our hint; stashes with other messages are left out.
         branch: Only stashes made on this branch; empty for stashes made anywhere.
     """
     listed = git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out

@@ -15,7 +15,7 @@ class GitRemoteBranches:
         self._git = git
 
     def all(self) -> tuple[Remote, ...]:
-        """Return every remote of the repository, as git lists them; empty outside a repository."""
+        """Return all remotes (not branches) of the repository; empty outside a repository."""
         if not self._git.exists():
             return ()
         named = self._git.must_read("list the remotes", "remote")

@@ -280,7 +280,11 @@ class Git:
             raise HeadMovedError(expected, current_head)
 
     def changes(self) -> tuple[str, ...]:
-        """Return the paths of `dirty`, then those of `list_nested`, with a single git command."""
+        """Return all paths with uncommitted changes, then the repositories nested in this one.
+
+        Both are sorted. The first are the paths of `dirty`; the others, those of `list_nested`, end
+        in ``/``. It runs a single git command.
+        """
         paths = self._changes()
         return (*_files(paths), *_folders(paths))
 
@@ -317,9 +321,9 @@ class Git:
         """Return the tracked files at or below these paths, relative to the top level.
 
         Links in ``paths`` are resolved, and upper and lower case are not distinguished. Paths
-        outside the work tree are skipped. If git refuses, as it does for files of a submodule, the
-        given paths themselves are returned (relative, too): they came with the repository. Empty
-        if no file is tracked there, or outside a repository.
+        outside the work tree are skipped. The result is empty if no file is tracked there, or
+        outside a repository. If git refuses to list, as it does for files in a submodule, all given
+        paths in the work tree count as tracked, and are returned themselves.
         """
         top = self.top_level()
         real = [path.resolve() for path in paths]
@@ -523,7 +527,7 @@ class Git:
         return commit_id
 
     def settle_index(self, commit: str) -> None:
-        """In the user's index, set each path that ``commit`` changed to its state in HEAD.
+        """Set each path that ``commit`` changed to its state in HEAD, in the user's index.
 
         Other paths stay as they are. `commit` does this as its last step; call it yourself for a
         commit that was made just before a crash and was found afterwards. It is safe to repeat.
@@ -635,9 +639,10 @@ class Git:
 
 
 def in_progress(git_dir: Path) -> InProgress | None:
-    """Return the unfinished git operation in the work tree whose git directory is ``git_dir``.
+    """Return the name of the git operation that is unfinished in a work tree, such as ``rebase``.
 
-    The user must finish it before AgentMux can commit there; None if there is no such operation.
+    None if there is none. The user must finish it before AgentMux can commit there. ``git_dir`` is
+    the git directory of the work tree.
     """
     for name, operation in _IN_PROGRESS:
         if os.path.lexists(git_dir / name):

@@ -15,10 +15,13 @@ _NAMES: Final = (":(top,glob)**/.env", ":(top,glob)**/.env.*", ":(top,glob)**/*.
 
 
 def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the secret values in the untracked ``.env`` files of the repository around ``folder``.
+    """Return the values that seem secret in untracked ``.env`` files around ``folder``.
 
-    Files that cannot be read are skipped, and so are directories that git ignores as a whole. Empty
-    outside a repository. ``environ`` is git's environment.
+    These are all files ``.env``, ``.env.*`` and ``*.env`` of the repository that contains
+    ``folder``. Whether a value seems secret depends on its name and form
+    (`agentmux.core.documents.secret_values.is_secret`). Files that cannot be read are skipped, and
+    so are directories that git ignores as a whole. The result is empty outside a repository.
+    ``environ`` is git's environment.
 
     Raises:
         AgentmuxError: Git cannot list the files.

@@ -52,7 +52,7 @@ class RepositoryPlaces:
 
 
 def places(git: GitProgram) -> RepositoryPlaces:
-    """Return the places of the repository and the work tree in which ``git`` runs.
+    """Return where git keeps the objects and the index of the work tree in which it runs.
 
     Raises:
         GitError: The project is not in a repository.
@@ -81,21 +81,22 @@ def objects(home: Path) -> Path:
 
 
 def variables_to_read(home: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git also reads the session's objects and those in ``others``.
+    """Return the environment variables with which git also reads the objects of a session.
 
-    Pass them as ``extra`` to `GitProgram.run`. ``home`` is the session's directory. Directories
-    that do not exist are left out, because git warns about them: a session without checkpoints has
-    no objects yet.
+    Pass them as ``extra`` to `GitProgram.run`. ``home`` is the session's directory; ``others`` are
+    more directories of git objects to read. Directories that do not exist are left out, because git
+    warns about them: a session without checkpoints has no objects yet.
     """
     stores = [each for each in (objects(home), *others) if each.is_dir()]
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, stores))}
 
 
 def variables_to_write(target: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git writes objects to ``target`` and reads ``others``.
+    """Return the environment variables with which git writes objects to ``target``.
 
-    Pass them as ``extra`` to `GitProgram.run`. All are directories of git objects; git does not
-    read those of the repository itself unless they are among ``others``.
+    With them it reads objects in ``target`` and ``others``. Pass them as ``extra`` to
+    `GitProgram.run`. All are directories of git objects; git does not read those of the repository
+    itself unless they are among ``others``.
     """
     return {
         "GIT_OBJECT_DIRECTORY": str(target),
@@ -128,9 +129,10 @@ def _make_folder(home: Path, place: Path) -> Path:
 
 @contextmanager
 def scratch(home: Path) -> Iterator[Path]:
-    """Yield a temporary directory inside the session's directory ``home`` for the ``with`` block.
+    """Create a temporary directory for the ``with`` block, and delete it afterwards.
 
-    Those that killed processes left are removed first; so no two may be in use at once.
+    It is inside ``home``, the session's directory. Those that killed processes left are removed
+    first; so no two may be in use at once.
 
     Raises:
         DataError: It cannot be created, or a link leads out of the session's directory.
@@ -152,7 +154,7 @@ def must_run(
     stdin: bytes = b"",
     extra: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run ``git ARGV`` with the settings `QUIET`; return its standard output, or raise an error.
+    """Run ``git ARGV`` without hooks (settings `QUIET`); return its output, or raise an error.
 
     Args:
         git: The program, for the repository in which to run.

@@ -116,7 +116,7 @@ def worktree_tops(shared: Path) -> Iterator[Path]:
 
 
 def is_top(folder: Path) -> bool:
-    """Whether ``folder`` is the top level of a git work tree, or looks like one.
+    """Return whether ``folder`` is the top level of a git work tree, or looks like one.
 
     A file ``.git`` counts even if the directory that it names is gone, as after a move: git stops
     there, too. A directory ``.git`` that is not a repository does not count. It raises nothing.
@@ -126,7 +126,7 @@ def is_top(folder: Path) -> bool:
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether ``folder`` is itself a git directory, like a bare repository. It raises nothing."""
+    """Return whether ``folder`` is itself a git directory, as a bare repository is; never raise."""
     parts = ("objects", "refs")
     return os.path.isfile(folder / "HEAD") and all(os.path.isdir(folder / each) for each in parts)  # noqa: PTH112, PTH113 (a `Path` may raise)
 
@@ -160,7 +160,7 @@ def _git_dir(path: Path) -> Path | None:
 
 
 def is_branch_gone(folder: Path, name: str) -> bool:
-    """Whether the repository that contains ``folder`` has no branch of this name.
+    """Return whether the repository that contains ``folder`` has no branch of this name.
 
     False outside a repository, and if the repository does not keep its refs in files (reftable).
     """

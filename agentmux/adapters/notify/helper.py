@@ -36,10 +36,11 @@ _LATE: Final = "no answer in time"
 
 
 def main() -> None:
-    """Read a request, send its message, write the results, and exit without waiting for threads.
+    """Send the message that stdin describes, write the results to stdout, and end the process.
 
-    The request has ``title``, ``body``, ``addresses`` (a list of texts) and ``limit_s``. The result
-    is a list with an entry for each address: why it failed, or an empty text. It does not return.
+    Stdin has a JSON object with ``title``, ``body``, ``addresses`` (a list of texts) and
+    ``limit_s``, the time limit in seconds. The results are a JSON list with a text for each
+    address: why it failed, or empty. Threads that still send are not waited for.
     """
     put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     answer = os.dup(1)

@@ -58,7 +58,14 @@ class HelperProcess:
     ) -> tuple[SendResult, ...]:
         """Send ``message`` to each address; return a result for each, in the same order.
 
-        See `Notifier.send`. It does not raise if a message could not be sent: the result says why.
+        It waits for all results, by default at most 18 seconds. It does not raise if a message
+        could not be sent: the result says why.
+
+        Args:
+            message: The message.
+            addresses: Where to send it.
+            handed_over: Called as soon as the helper process has the message, which is then sent
+                even if this process ends. It is called again before this call returns.
         """
         request = {
             **asdict(message),

@@ -23,7 +23,8 @@ _LOCKS: Final = Path("/proc/locks")
 class ClaimFolder:
     """The folder with the claim files, ``$XDG_STATE_HOME/agentmux/claims``.
 
-    The folder is created at the first write.
+    There is one claim file for each conversation of an agent. While a launch uses the conversation,
+    its process keeps the file locked. The folder is created at the first write.
     """
 
     def __init__(self, folder: Path) -> None:

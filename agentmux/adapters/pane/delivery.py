@@ -232,7 +232,7 @@ class _Typing:
     def free_hands(self) -> None:
         """Release the lock, so that others may press keys in the pane.
 
-        Do nothing without the lock.
+        Do nothing if this delivery does not have the lock.
         """
         if self.has_hands:
             self.has_hands = False
@@ -312,11 +312,14 @@ class _Typing:
         return composer.above.count(self.tail) > (0 if self.is_long else self.above_before)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """Judge by the screen whether the text may be typed now.
+        """Return whether the screen allows to type the text now; leave the menu of a usage limit.
+
+        Such a menu is left by pressing Enter, once per delivery.
 
         Returns:
-            A result that ends the delivery, or None; and the reason, empty if typing is safe. A
-            dialog or a draft ends it, for example, while a missing composer may still appear.
+            First a result that ends the delivery (because of a dialog or a draft, for example), or
+            None. Then the reason why not to type now, such as a missing composer; empty if typing
+            is safe.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:
@@ -502,9 +505,11 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         once: Whether this text is unique and must be typed only once. If it is on the screen
             already, another process has begun to deliver it, and this call only does the rest:
             press Enter if the text is in the composer, else nothing.
-        begins: Called right before the text is pasted; an exception from it ends the call.
-        keyboard_lock: The lock that everyone who presses keys in the pane must hold; see
-            `ports.TextSender`. None if nobody else does.
+        begins: Called right before the text is pasted; an exception from it ends the call. It is
+            not called if the text is on the screen already (see ``once``).
+        keyboard_lock: The lock that everyone who presses keys in the pane must hold. This call
+            takes it, and frees it while the agent shows no input field. None if nobody else presses
+            keys there.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 

@@ -37,7 +37,7 @@ _HELP: Final = "a letter, or arrows and Enter"
 
 
 class GateLine(NamedTuple):
-    """One line of the menu.
+    """One line of the menu that a pane shows if its agent starts only after the user's choice.
 
     Attributes:
         text: The line, without control characters.
@@ -59,7 +59,7 @@ class GateClosedError(Exception):
 
 
 def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
-    """Show the menu until the user has chosen; return the name of the choice.
+    """Show a menu in this process's terminal until the user has chosen; return the choice's name.
 
     Afterwards the terminal has its former mode and an empty screen; keys typed before are dropped.
 

@@ -50,12 +50,23 @@ async def press(
     clock: Clock = time.monotonic,
     pause: Pause = asyncio.sleep,
 ) -> TypingResult:
-    """Press the keys once, if the pane shows the screen with the digest ``screen``.
+    """Press the keys once, but only if the pane shows the screen that the person saw.
 
-    See `ports.KeySender`. It waits up to two seconds for that screen. The result is ``sent``, even
-    if the screen hardly changes afterwards (the evidence then says so); ``screen_changed`` or
-    ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys were sent. The screen
-    can still change in the milliseconds between the check and the first key.
+    It waits up to two seconds for that screen. The screen can still change in the milliseconds
+    between the check and the first key.
+
+    Args:
+        panes: The panes of the session.
+        pane: The id of the pane.
+        keys: The keys as `answer_keys.read_keys` returns them: tmux's names of keys, or `TEXT` and
+            the text to type.
+        screen: The digest of that screen, as `screen_digest` returns it.
+        clock: Returns monotonic seconds.
+        pause: Waits for a number of seconds.
+
+    Returns:
+        ``sent``, even if the screen hardly changes afterwards (the evidence then says so);
+        ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed.
     """
     pressed = 0
     try:

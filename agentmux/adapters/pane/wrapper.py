@@ -91,8 +91,8 @@ class Wrapper:
     def run(self) -> int:
         """Start the agent, wait for its end, and write the exit record; return the exit status.
 
-        The exit status is the agent's; 128 + N if signal N ended the agent; or the status of a
-        `NotStartedError`.
+        The exit status is the agent's; 128 + N if signal N ended the agent, or came before the user
+        chose; or the status of a `NotStartedError`.
         """
         status: int | None = None
         number: int | None = None
@@ -153,6 +153,8 @@ class Wrapper:
 
     def read(self) -> dict[str, Any]:
         """Return the content of ``launch.json``, checked as far as the wrapper needs it.
+
+        The agent's name, the time limits and ``keep_output`` in it are also set on this object.
 
         Raises:
             NotStartedError: The file cannot be read, or is not valid.

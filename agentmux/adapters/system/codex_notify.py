@@ -19,10 +19,11 @@ not run again."""
 
 
 def run_own_notify(report: str, environ: Mapping[str, str]) -> None:
-    """Start the user's program with ``report`` as its last argument, as codex does; never wait.
+    """Start the program in the user's ``notify`` setting of codex; do not wait for its end.
 
-    Nothing happens if the setting is missing or cannot be read, if the program cannot be run, or if
-    ``environ`` has the variable `RUNS`.
+    It gets ``report`` as its last argument, as from codex. Nothing happens if the setting is
+    missing or cannot be read, or if the program cannot be run. Nothing happens either if
+    ``environ`` has the variable `RUNS`: then this process was itself started by that program.
 
     Args:
         report: The report from codex, as JSON.

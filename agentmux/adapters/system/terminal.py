@@ -70,7 +70,8 @@ def write(fd: int, text: str) -> None:
 def write_within(fd: int, text: str, patience_s: float) -> bool:
     """Write text to a non-blocking descriptor; return whether all of it was written.
 
-    Give up if the terminal accepts nothing for ``patience_s`` seconds, or if it is gone.
+    It stops if the terminal is gone, or accepts nothing for ``patience_s`` seconds; a part of the
+    text may be written then. It does not raise.
     """
     data = text.encode("utf-8", "replace")
     try:

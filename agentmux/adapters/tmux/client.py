@@ -75,8 +75,10 @@ class TmuxClient:
     ) -> TmuxReply:
         """Run tmux once and return its reply; it does not raise if tmux reports a failure.
 
-        ``words`` are passed unchanged (`commands.join` makes and escapes them). ``timeout_s``
-        replaces the client's own time limit. ``stdin`` is tmux's whole input.
+        ``words`` are those of one call, as `commands.join` returns them; only the commands' names
+        are replaced by short ones. ``timeout_s`` replaces the client's own time limit. ``stdin`` is
+        tmux's whole input. A failure without a message comes from a user's hook, and counts as
+        success.
 
         Raises:
             NotInstalledError: tmux is not installed.

@@ -402,10 +402,10 @@ def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]
 
 
 def parse_clients(reply: str) -> tuple[Client, ...]:
-    """Parse lines in `CLIENT_FORMAT`; clients with the flag `UNSEEN` are left out.
+    """Return the clients in lines of `CLIENT_FORMAT`, without those that have no screen.
 
-    A client that is older than the session must have shown another session before, so it gets a
-    `Client.guest`.
+    `Client.guest` of the result is set for each client that showed another session before; a client
+    that is older than the session must have.
 
     Raises:
         ValueError: A time in a line is no number.
@@ -423,7 +423,10 @@ def parse_clients(reply: str) -> tuple[Client, ...]:
 
 
 def parse_leave_keys(reply: str) -> LeaveKeys:
-    """Return the keys that the output of `LEAVE_KEYS` shows; empty texts for unbound ones."""
+    """Return the keys by which the user leaves a session or a pane, from tmux's list of keys.
+
+    ``reply`` is the output of `LEAVE_KEYS`. A key that is not bound is an empty text.
+    """
     first, *lines = reply.splitlines() or [""]
     prefix = next((key for key in first.split("\t") if key not in {"", "None"}), "")
     bound = [binding for line in lines if (binding := _binding(line, prefix))]
@@ -598,9 +601,9 @@ def _own_options(target: str) -> Iterator[Command]:
 
 
 def created_line(created: str) -> str:
-    """Return the line in `CREATED_FORMAT` from ``created``, the output of the commands of `create`.
+    """Return the line that describes a new session (`CREATED_FORMAT`); empty if there is none.
 
-    An empty text if there is none.
+    ``created`` is what the commands of `create` printed.
     """
     return next((line for line in created.splitlines() if line.startswith("$")), "")
 
@@ -609,7 +612,7 @@ def ending_hooks(created: str) -> Iterator[tuple[str, str]]:
     """Yield name and command of each global hook that may have ended a session during its creation.
 
     Args:
-        created: The output of the commands of `create`.
+        created: What the commands of `create` printed.
     """
     for line in created.splitlines():
         name, _, command = line.partition(" ")
@@ -620,7 +623,8 @@ def ending_hooks(created: str) -> Iterator[tuple[str, str]]:
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
     """Return the commands that create a window for a new monitor in a session that lost its own.
 
-    The monitor runs ``argv`` in the directory ``cwd``.
+    They print the id of the monitor's pane. The monitor runs ``argv`` in the directory ``cwd``;
+    ``session`` is the session's id.
     """
     target = f"{session}:"  # the new window is the current one
     words = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
@@ -672,9 +676,10 @@ def set_environment(session: str, change: Change) -> str:
 
 
 def repair_hook(window: str) -> Command:
-    """Return a command that sets a hook: tmux restores `layout` when the window's size changes.
+    """Return a command by which tmux repairs the layout whenever the window's size changes.
 
-    The hook does nothing while a pane is zoomed. ``window`` is the id of the monitor's window.
+    It sets a hook that runs the commands of `layout`. The hook does nothing while a pane is zoomed.
+    ``window`` is the id of the monitor's window.
     """
     lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
     body = " ; ".join(lines)

@@ -194,7 +194,10 @@ class ControlClient(TmuxClient):
     def run(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Run one call and return its reply; see `TmuxClient.run`."""
+        """Run one call through the control client, else by the tmux program; return its reply.
+
+        For arguments and errors, see `TmuxClient.run`.
+        """
         limit_s = timeout_s or self.timeout_s
         reply = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
         if reply is not None:

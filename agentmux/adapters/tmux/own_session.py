@@ -129,8 +129,9 @@ class OwnTmux:
             visible: The ids of panes. Panes that are gone, or were not opened by us, are ignored.
 
         Returns:
-            The monitor's size, if all was moved; ``later`` is true if a zoom was in the way. With
-            neither, there is no monitor or no room for a pane, or panes ended meanwhile.
+            ``size`` is the monitor's size if all was moved, else None. ``later`` is true if nothing
+            was moved because of a zoom. If ``size`` is None and ``later`` false, there is no
+            monitor, there was no room for a pane, or panes ended meanwhile.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -260,7 +261,8 @@ class OwnTmux:
     def set_environment(self, change: Change) -> None:
         """Change the environment variables that new panes of the session get.
 
-        The values go to tmux through stdin, because every user can see a program's arguments.
+        ``change`` names the variables to set, with their values, and those to unset. The values go
+        to tmux through stdin, because every user can see a program's arguments.
         """
         lines = tmux_commands.set_environment(self._target.session, change)
         self._must(("source-file", "-"), stdin=lines)

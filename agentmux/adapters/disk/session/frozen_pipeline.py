@@ -21,13 +21,14 @@ _MAX: Final = 1 << 18
 
 
 def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
-    """Return the state with the most recently frozen pipeline, its files and its check commands.
+    """Return the state with the pipeline that the session's directory keeps a copy of.
 
-    If nothing was frozen, the state is returned unchanged: its pipeline is then `feature`. Files
-    whose content does not match their name are skipped.
+    The copy, the *frozen* pipeline, includes its prompts, schemas and check commands. Of several,
+    the newest counts. If there is none, the state is returned unchanged: its pipeline is `feature`.
+    Files whose content does not match their name are skipped.
 
     Args:
-        state: A state of which only the artifacts are known.
+        state: A state that was not read from a file, because state and journal are lost.
         session: The session's directory.
     """
     for name, data in _newest(session / layout.PIPELINE):

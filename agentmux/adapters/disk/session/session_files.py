@@ -81,7 +81,8 @@ class FileSession(FileSignals):
     def digest(self, path: str) -> str:
         """Return the SHA-256 of the session's file ``path`` in hex.
 
-        The result is empty if the file is missing, not regular or too large.
+        ``path`` is relative to the session's directory. The result is empty if the file is missing,
+        not regular, unreadable or larger than 64 MiB.
         """
         data = files.read_limited(f"{self._path}/{path}", _DIGEST_MAX)
         return "" if data is None else sha256(data).hexdigest()
@@ -89,9 +90,9 @@ class FileSession(FileSignals):
     def launch_record(self, launch: str) -> LaunchRecord:
         """Return what is recorded in a launch's folder: start, exit record, the user's choice.
 
-        ``launch`` is the launch's id. ``exit`` and ``choice`` of the result are None where there is
-        no such file; a choice that is not valid is None, too, and such an exit record an `Exit`
-        without facts.
+        ``launch`` is the launch's id. In the result, ``exit`` is None if there is no exit record,
+        and an `Exit` without facts if the record is not valid. ``choice`` is None if there is no
+        valid one.
         """
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
@@ -219,9 +220,11 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write the file ``implied``, which an event implies, durably.
+        """Write a file that follows from an event, durably, unless it has its content already.
 
-        Do nothing if the file has its content already, or if it has a ``copy_of`` and exists.
+        ``implied`` is its path and its content. If the content is to come from a copy
+        (``copy_of``), nothing is written if the file exists or the copy cannot be read. A file with
+        other content is replaced; in the folder ``history`` it is first renamed.
         """
         target = self._place(implied.path)
         data = self._content(implied)

@@ -142,8 +142,9 @@ def runtime(path: Path) -> Mapping[str, Any]:
 def starters(path: Path) -> tuple[tuple[int, int], ...]:
     """Return pid and start time of each command that is starting an orchestrator for this session.
 
-    A command that was killed meanwhile is included: check whether the process is alive. If
-    the session's directory has not changed for `STARTING_S` seconds, there are none.
+    ``path`` is the session's directory; start times are those of `processes.start_time`. A command
+    that was killed meanwhile is included: check whether the process is alive. If the session's
+    directory has not changed for `STARTING_S` seconds, there are none.
     """
     with suppress(OSError):
         if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)

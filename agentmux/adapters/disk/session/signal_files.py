@@ -76,7 +76,7 @@ class FileTransaction:
 
 
 class FileSignals:
-    """The files that a signal needs, of the session at ``path``.
+    """The files of the session at ``path``, as far as the handling of a signal needs them.
 
     Implements `ports.session.session_files.SignalFiles`.
     """
@@ -116,10 +116,10 @@ class FileSignals:
         return data, "" if data is not None else "missing"
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Parse one YAML document strictly; return its value and a sentence for each problem.
+        """Parse ``data``, one YAML document, strictly; return its value and its problems.
 
-        The sentence has the line number if it is known. The value is None if there are problems.
-        ``data`` is the content of the file.
+        The problems are sentences, with the line number if it is known. The value is None if there
+        are any.
         """
         from agentmux.adapters.yaml.documents import load_yaml
 

@@ -15,9 +15,11 @@ _SHOWN: Final = frozenset("HMRCK?U")
 
 
 def hidden_changes(git: GitProgram) -> tuple[str, ...]:
-    """Return the files that differ from the index although git was told to ignore that, sorted.
+    """Return the changed files whose changes git was told not to show, sorted.
 
-    Missing files are left out: a sparse checkout has none of them.
+    Git was told by ``skip-worktree`` or ``assume-unchanged``. Changed means that the file differs
+    from the index. Paths are relative to the top. Missing files are left out, because a sparse
+    checkout lacks files on purpose.
 
     Args:
         git: Runs at the top of the work tree.

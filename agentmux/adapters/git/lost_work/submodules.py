@@ -18,7 +18,8 @@ def correct_listed_top(git: GitProgram, listed: Path) -> Path:
     """Return the top directory of a work tree that ``git worktree list`` reports as ``listed``.
 
     Git reports the main work tree by its git directory if that is elsewhere: in a submodule, or
-    after ``git init --separate-git-dir``. For a bare repository, ``listed`` is returned.
+    after ``git init --separate-git-dir``. For a bare repository, ``listed`` is returned. ``git``
+    runs in any work tree of the repository.
     """
     if (listed / ".git").exists() or not (listed / "HEAD").exists():
         return listed
@@ -43,7 +44,8 @@ def superproject(git: GitProgram) -> Path | None:
 def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
     """Return the submodules with changes, stashes, or commits that none of their remotes has.
 
-    Each path ends in ``/``. Nested submodules are included.
+    Each path is relative to the top of the worktree and ends in ``/``. Nested submodules are
+    included.
 
     Args:
         git: Runs git at the top of the worktree.

@@ -216,7 +216,15 @@ class _Talk:
             os.close(self._death)
 
     def finish(self) -> ChildEnd:
-        """Write the input and read the output until the program and its streams have ended."""
+        """Write the input and read the output until the program has ended; return its end.
+
+        Programs that it left running may keep its output open: that is read for at most half a
+        second more.
+
+        Raises:
+            subprocess.TimeoutExpired: The program takes longer than its limit; it still runs.
+            TooMuchOutputError: It writes more than its limit; it still runs.
+        """
         deadline = time.monotonic() + self._child.limit_s
         ended = False
         while self._open or not ended:

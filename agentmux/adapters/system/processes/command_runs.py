@@ -66,8 +66,8 @@ class CommandRuns:
     Attributes:
         program: The command line that runs AgentMux, without arguments.
         environ: The environment of the commands.
-        locate: Completes the commands that a message suggests, so that the reader can run them from
-            elsewhere. It gets the message and its project, or None.
+        locate: Returns a message with the commands in it completed, so that the reader can run them
+            in any folder. It gets the message and the project that it is about, or None.
         config: The value of ``--config``; None to leave the option out.
     """
 
@@ -99,6 +99,9 @@ class CommandRuns:
             text: Its standard input; None for an empty one. Pass a person's text this way:
                 arguments are visible to all users, and a leading ``@`` or dash in them has a
                 meaning.
+
+        Raises:
+            subprocess.TimeoutExpired: The command took longer than a day, and was ended.
         """
         given = b"" if text is None else text.encode("utf-8", "replace")
         try:

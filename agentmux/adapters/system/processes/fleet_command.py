@@ -29,7 +29,10 @@ _KEPT_S: Final = 3.0
 
 
 class FleetCommand:
-    """The fleet of this host, as one user interface reads it."""
+    """Reads the state of this host's fleet by running ``agentmux fleet`` in another process.
+
+    Several threads may use it. Each answer is kept, and returned again, for three seconds.
+    """
 
     def __init__(self, commands: CommandRuns, url: Path, project: Path | None) -> None:
         """Prepare to read the fleet; this runs nothing.
@@ -47,18 +50,23 @@ class FleetCommand:
         return self._url.is_file()
 
     def board(self) -> FleetBoard:
-        """Return the state of the fleet; it may be up to three seconds old.
+        """Return the state of the fleet; wait at most a minute for the command that reads it.
+
+        The state may be up to three seconds old.
 
         Raises:
-            AgentmuxError: The command failed; the error has its message.
+            AgentmuxError: The command failed or took too long; the error has its message.
         """
         return self._answer(command_words.fleet_list(), board_of)
 
     def question(self, feature: str) -> FleetQuestion:
-        """Return the question that the user must answer about a feature.
+        """Return the question that the user must answer about a feature; wait at most a minute.
+
+        ``feature`` is the feature's key, or the beginning of its id. The answer may be up to three
+        seconds old.
 
         Raises:
-            NotFoundError: No feature, or more than one, has this id.
+            NotFoundError: No feature matches, or several do.
             AgentmuxError: The command failed for another reason; the error has its message.
         """
         return self._answer(command_words.fleet_show(feature), question_of)

@@ -68,7 +68,10 @@ def _run(argv: tuple[str, ...], environ: Mapping[str, str], errors: int) -> int:
 
 @contextlib.contextmanager
 def terminal_kept() -> Iterator[None]:
-    """Restore the terminal's mode after the ``with`` block if the program has changed it."""
+    """Restore the mode of the terminal at stdin after the ``with`` block, if it has changed.
+
+    Do nothing if stdin is no terminal.
+    """
     try:
         before = terminal.mode(0)
     except termios.error:  # there is no terminal

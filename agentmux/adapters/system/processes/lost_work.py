@@ -32,11 +32,13 @@ _KILLED_S: Final = 1.0
 
 
 def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
-    """Return the mark for the environment variable `WORK` of the program ``argv``.
+    """Return the text by which `lost_programs` recognises a program that AgentMux runs.
+
+    It is to be the value of `WORK` in the program's environment.
 
     Args:
-        label: The label of the work for which it is run, from `work_label`.
-        argv: The program's command line; the mark contains a digest of it.
+        label: What the program is run for: a session and its directory, from `work_label`.
+        argv: The program's command line; the text contains a digest of it.
     """
     return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"
 
@@ -103,7 +105,7 @@ def _is_leader(pid: int) -> bool:
 
 
 def can_be_folder(recorded: str, folder: Path) -> bool:
-    """Whether a process that was started for the directory ``recorded`` belongs to ``folder``.
+    """Return whether a process with the session directory ``recorded`` belongs to ``folder``.
 
     It does if both are the same directory, or if ``recorded`` is gone and so may have been moved to
     ``folder``. It does not if ``recorded`` cannot be examined: it may be somebody else's.
@@ -118,9 +120,9 @@ def can_be_folder(recorded: str, folder: Path) -> bool:
 
 
 def end_work(lost: Iterable[Survivor]) -> None:
-    """End the process groups of these programs with TERM; kill those that remain after a grace.
+    """End the process groups of these programs with TERM; kill those that remain after 2 s.
 
-    A group that cannot be signalled is skipped.
+    It waits until they have ended, at most 3 s. A group that cannot be signalled is skipped.
     """
     known = tuple(lost)
     for number, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _KILLED_S)):

@@ -22,15 +22,16 @@ _NOT_STARTED = 126
 def try_command(
     argv: tuple[str, ...], folder: Path, environ: Mapping[str, str], *, limit_s: float
 ) -> CheckResult:
-    """Run a command in ``folder`` and return its result; its output goes to stderr.
+    """Run a command in ``folder`` until it ends; return its result; its output goes to stderr.
 
-    The command gets no input. After ``limit_s`` seconds, or if this process is asked to end
-    (Ctrl-C, a closed terminal), the command's whole process group is killed. Call this in the main
-    thread.
+    The command gets no input. It is killed after ``limit_s`` seconds, or if this process is asked
+    to end (Ctrl-C, a closed terminal). What it leaves running in its process group is killed in any
+    case. Call this in the main thread.
 
     Returns:
         The result, with ``outcome``, ``status``, ``signal`` and ``timed_out``. The outcome is
-        ``broken`` if the command cannot be started, is killed by a signal, or takes too long.
+        ``passed``, ``failed``, or ``broken`` if the command cannot be started, is killed by a
+        signal, or takes too long.
 
     Raises:
         KeyboardInterrupt: This process was asked to end.

@@ -21,7 +21,7 @@ def has_modules(*names: str) -> bool:
 def install_command(
     package: str, prefix: Path = Path(sys.prefix), python: str = sys.executable
 ) -> str:
-    """Return the command that adds a package to this installation.
+    """Return the command, as a line for a shell, that adds a package to this installation.
 
     Args:
         package: The requirement: the package's name and versions.

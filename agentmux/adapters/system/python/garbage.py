@@ -15,10 +15,10 @@ OFTEN: Final = 50_000
 
 
 def collect_rarely() -> None:
-    """Make the collector run rarely; call this in a short command."""
+    """Make Python's garbage collector run rarely; call this in a short command."""
     gc.set_threshold(RARELY)
 
 
 def collect_often() -> None:
-    """Make the collector run often enough for a program that runs for hours."""
+    """Make Python's garbage collector run often enough for a program that runs for hours."""
     gc.set_threshold(OFTEN)
