@@ -288,7 +288,10 @@ class JournalCreated(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(Fact):
-    """The session was created; ``state`` holds its first state, in the form of ``state.json``."""
+    """The session was created; ``state`` holds its first state.
+
+    ``state`` has the form of ``state.json``.
+    """
 
     kind: ClassVar[str] = "session_started"
     state: Json
@@ -425,9 +428,9 @@ class AgentExited(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNudged(Fact):
-    """An idle agent that has not handed in its work was reminded, or that was tried.
+    """An idle agent that has not handed in its work was reminded; happens once per launch.
 
-    It happens once per launch, and may happen once more after a usage limit.
+    After a usage limit, it may happen once more.
 
     Attributes:
         result: What happened to the reminder: a `DeliveryResult`.
@@ -439,10 +442,7 @@ class AgentNudged(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStalled(Fact):
-    """A reminded agent stayed idle for ``idle_s`` seconds; this is reported to the user.
-
-    The agent is not reminded again.
-    """
+    """A reminded agent stayed idle for ``idle_s`` seconds; it is reported, not reminded again."""
 
     kind: ClassVar[str] = "agent_stalled"
     idle_s: int
