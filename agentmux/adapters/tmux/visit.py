@@ -30,7 +30,10 @@ _LISTEN: Final = f"attach-session -f ignore-size,{tmux_commands.UNSEEN}"
 
 
 class Visit:
-    """Makes the client that shows this process's pane show one of our sessions for a while."""
+    """Makes the tmux client that shows this process's pane show one of our sessions instead.
+
+    `begin` switches the client and returns at once; `wait` blocks until it has left the session.
+    """
 
     def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
         """Find the client that shows this process's pane.

@@ -37,7 +37,7 @@ class HeldWork:
     Attributes:
         git_dir: That directory.
         head: The commit that is checked out; None before the first one.
-        own: The commits that only refs of the worktree lead to, as `own_commits` returns them.
+        own: The ids of the commits that the worktree's private refs point to; see `own_commits`.
         staged: The files whose content only the index has. Submodules with commits that none of
             their remotes has are included, and end in ``/``.
         operation: The unfinished git operation, such as ``rebase``; empty if there is none.
@@ -74,9 +74,9 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
 
 
 def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
-    """Return the commits that a worktree's private refs point to, for example during a bisection.
+    """Return the ids of the commits that a worktree's private refs point to, as during a bisection.
 
-    They are ids of commits. ``place`` is the top of the worktree, or its git directory.
+    ``place`` is the top of the worktree, or its git directory.
 
     Raises:
         GitError: Git cannot list the refs.
@@ -92,7 +92,8 @@ def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
     """Return the files staged in the worktree that git has registered at the path ``place``.
 
-    Empty if git has no worktree there.
+    They are the paths, relative to the worktree's top, whose content in the index differs from its
+    HEAD. Empty if git has no worktree there. The worktree's folder itself need not exist.
     """
     common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
     folder = git.root() / decode_output(common.out).removesuffix("\n") / "worktrees"
@@ -191,7 +192,7 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
 
 
 def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
-    """Whether `set_aside` was called on ``git_dir`` for the worktree ``spec``."""
+    """Return whether `set_aside` was called on ``git_dir`` for the session of ``spec``."""
     marker = marker_of(git_dir)
     return marker is not None and marker.session == f"{spec.session}{_ASIDE}"
 

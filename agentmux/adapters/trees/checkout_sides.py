@@ -26,7 +26,7 @@ from agentmux.core.names.words.counts import abbreviate_names
 
 
 class StoredFile(NamedTuple):
-    """A file as git stores it: its mode and its blob id."""
+    """A file as git stores it: its mode, such as ``100644``, and the id of its content."""
 
     mode: str
     blob: str
@@ -49,7 +49,10 @@ _UNKNOWN: Final = StoredFile("", "")
 
 
 class CheckoutSides:
-    """The files of one checkout, compared with an old and a new commit; read when first needed."""
+    """The files of one checkout, compared with an old and a new commit.
+
+    The files are read when they are first needed, and then kept: make another object to read again.
+    """
 
     def __init__(self, git: GitProgram, old: str, new: str) -> None:
         """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``."""

@@ -269,8 +269,9 @@ class GitCheckpoints:
 
         Args:
             leave_out: Paths that are saved with their content in the index, not on disk.
-            replaced_by: The commit of a checkpoint that would be written to the work tree next:
-                files that it would replace are saved even if git ignores them. None for none.
+            replaced_by: The commit of the checkpoint that would be written to the work tree next:
+                files that it would replace are saved even if git ignores them. None if nothing
+                would be written.
 
         Yields:
             The saved tree, and the environment variables with which git reads it and writes new
@@ -346,7 +347,10 @@ class _Runner:
         return reply.out
 
     def works(self, *argv: str, stdin: bytes = b"", limit_s: float = _STEP_S) -> bool:
-        """Run git; return whether it succeeded in time."""
+        """Run git with ``argv``; return whether it succeeded within ``limit_s`` seconds.
+
+        It has less time if the deadline comes earlier.
+        """
         try:
             return self(*argv, stdin=stdin, limit_s=limit_s).status == 0
         except MissingError:

@@ -31,7 +31,7 @@ class FileChange:
         path: Its path, relative to the top of the work tree.
         mode: Its mode in the second commit, as git writes it (``100644``); ``000000`` if it does
             not exist there.
-        blob: The id of its content in the second commit.
+        blob: The id of its content in the second commit; zeros if it does not exist there.
     """
 
     path: str
@@ -42,13 +42,13 @@ class FileChange:
 def changes(
     git: GitProgram, extra: Mapping[str, str], since: str, until: str
 ) -> tuple[FileChange, ...]:
-    """Return the files that differ between two commits.
+    """Return the files that differ between two commits (or trees).
 
     Submodules and files in ``.agentmux`` are left out. A rename yields both paths.
 
     Args:
         git: Runs git in the repository.
-        extra: The environment variables with which git finds both commits; see `session_objects`.
+        extra: The environment variables that name the folders with the objects of both commits.
         since: The first commit or tree.
         until: The second one, whose files the result describes.
 
@@ -78,10 +78,11 @@ def write(
     scratch: Path,
     leave: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Give the files in the work tree the content in ``changed``; return those that failed.
+    """Give files in the work tree the content in ``changed``; return the paths that it could not.
 
-    It writes as much as it can; deleted files are deleted. The result has the paths that git could
-    not write, and those that ``leave`` is in the way of; not those in ``leave`` itself.
+    It writes as much as it can; a file that ``changed`` lists as deleted is deleted. The result has
+    the paths that git could not write, and those that something in ``leave`` blocks, such as a file
+    where a folder is needed. The paths in ``leave`` themselves are not in it.
 
     Args:
         git: Runs git in the work tree.
@@ -185,8 +186,8 @@ def without_ignored(
 ) -> tuple[FileChange, ...]:
     """Return ``changed`` without the deletions of files that git ignores by the rules in ``until``.
 
-    ``until`` says nothing about such files, so its lack of them is no deletion. Files in the index
-    are not ignored, and a file that another one of ``changed`` replaces by a folder cannot stay.
+    A checkpoint has no ignored files, so it is no deletion that ``until`` lacks them. A deletion
+    is kept if the file is in the index, or if ``changed`` puts a folder in the file's place.
 
     Args:
         git: Runs git in the work tree.
@@ -194,7 +195,7 @@ def without_ignored(
         changed: The files, for example from `changes`.
         until: A commit or tree; its ``.gitignore`` files count, in addition to the user's other
             rules.
-        scratch: An empty directory.
+        scratch: An empty directory for temporary files.
     """
     files = {each.path for each in changed if each.mode != _NONE}
     gone = [e.path for e in changed if e.mode == _NONE and files.isdisjoint(_parents(e.path))]

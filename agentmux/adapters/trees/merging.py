@@ -42,7 +42,10 @@ _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
 class Merges:
-    """Computes merges into branches of one project's repository, and moves the branches."""
+    """Computes merges into branches of one project's repository, and moves the branches.
+
+    Implements `agentmux.ports.git.merging.Merging`.
+    """
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""

@@ -37,7 +37,7 @@ class RestoredTree:
     Attributes:
         tip: The commit that ``git worktree add`` checks out.
         tree: The commit or tree that contains the files.
-        extra: The variables with which git finds ``tree``.
+        extra: The environment variables with which git finds ``tree``.
         scratch: A directory for temporary files.
         missing: The files that the checkpoint could not save.
     """
@@ -50,7 +50,7 @@ class RestoredTree:
 
 
 def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableError | None:
-    """Check whether the checkpoint of ``spec`` can be restored; return the error, or None.
+    """Return the error that prevents restoring the checkpoint of ``spec``; None if nothing does.
 
     None also if ``spec`` has no checkpoint. Nothing is written to the worktree or the repository.
     """

@@ -29,7 +29,7 @@ Git does not take them for checkouts, so ``git switch -`` keeps its meaning.
 
 
 class GitTrials:
-    """The trial in the checkout in which ``git`` runs.
+    """Begins and ends the trial in the checkout in which ``git`` runs.
 
     Implements `agentmux.ports.git.trials.Trials`.
     """

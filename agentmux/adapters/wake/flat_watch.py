@@ -26,8 +26,8 @@ _UNWATCHABLE: Final = (OSError, RuntimeError)
 class FlatWatch:
     """Watches directories in a thread, and reports which files directly in them have changed.
 
-    The reports are hints to look again: changes while the set of directories is being replaced are
-    missed.
+    It reports by calling ``told`` in that thread. A report is only a hint to look again: changes
+    while `watch` replaces the set of directories are missed.
     """
 
     def __init__(
@@ -45,7 +45,11 @@ class FlatWatch:
         self._halt = threading.Event()
 
     def watch(self, folders: Iterable[Path]) -> frozenset[Path]:
-        """Watch exactly these directories from now on; return those that are new."""
+        """Watch exactly these directories from now on; return those that were not watched before.
+
+        It returns at once: until the kernel watches them, which may take `SET_UP_S`, changes are
+        missed.
+        """
         wanted = frozenset(folders)
         added = wanted - self._watched
         if wanted != self._watched:

@@ -116,7 +116,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A record, some of whose keys may also be spelled in another way.
+    """The schema of a mapping with known keys (a record), some with more than one spelling.
 
     Attributes:
         record: The keys and the schemas of their values.
@@ -182,10 +182,10 @@ class _Nodes:
 
 
 def read(node: Node, schema: Schema, path: str = "") -> object:
-    """Check ``node`` against ``schema``; return its plain value.
+    """Check ``node`` against ``schema``; return its plain value: what the schema's readers return.
 
-    A record in the result has only the keys that are in ``node``. ``path`` is the dotted key of
-    ``node`` for messages; empty for the whole file.
+    Mappings become dicts, which have only the keys that are in ``node``. ``path`` is the dotted
+    key of ``node`` for messages; empty for the whole file.
 
     Raises:
         ConfigError: The first mistake that was found.
@@ -358,7 +358,8 @@ def _requiring(schema: Schema, *keys: str) -> JsonSchema:
 def prose(node: Node, path: str) -> object:
     """Check that the node is text, of any number of lines; return it as it is written.
 
-    Null, numbers and booleans count as the text that stands in the file.
+    Null, numbers and booleans count as the text that stands in the file. ``path`` is the node's
+    dotted key, for the message of the `ConfigError`.
     """
     return node.value if isinstance(node.value, str) else wrong(node, path, "text")
 
@@ -381,7 +382,10 @@ def require_places(node: Node, places: tuple[str, ...]) -> None:
 
 @describe_as(lambda: {"type": "boolean"})
 def flag(node: Node, path: str) -> object:
-    """Check that the node is ``true`` or ``false``, spelled exactly so; return a bool."""
+    """Check that the node is ``true`` or ``false``, spelled exactly so; return a bool.
+
+    ``path`` is the node's dotted key, for the message of the `ConfigError`.
+    """
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
         wrong(node, path, "`true` or `false`")
     return node.value == "true"
@@ -437,7 +441,11 @@ WORDS: Final[JsonSchema] = {
 
 @describe_as(lambda: WORDS)
 def words(node: Node, path: str) -> object:
-    """Check that the node is a list of words; return a tuple of texts, exactly as written."""
+    """Check that the node is a list of words; return a tuple of texts, exactly as written.
+
+    Numbers and booleans in the list are words, too. ``path`` is the node's dotted key, for the
+    message of the `ConfigError`.
+    """
     if not isinstance(node.value, list):
         wrong(node, path, 'a list of words such as ["--flag", "value"]')
     for item in node.value:
@@ -448,7 +456,10 @@ def words(node: Node, path: str) -> object:
 
 @describe_as(lambda: {"type": "string", "minLength": 1})
 def pattern(node: Node, path: str) -> object:
-    """Check that the node is a regular expression (for ``re.MULTILINE``), and return its text."""
+    """Check that the node is a regular expression (for ``re.MULTILINE``), and return its text.
+
+    ``path`` is the node's dotted key, for the message of the `ConfigError`.
+    """
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
         wrong(node, path, "a regular expression")
     try:

@@ -17,7 +17,11 @@ class Level(StrEnum):
 
 
 class Repair(StrEnum):
-    """What ``agentmux doctor --fix`` can repair; each touches only what AgentMux made."""
+    """What ``agentmux doctor --fix`` can repair; each touches only what AgentMux made.
+
+    ``removals`` and ``half_made`` are what interrupted removals and killed starts have left;
+    ``pipes`` are those of killed commands; ``schema`` is an outdated schema of the configuration.
+    """
 
     REMOVALS = "removals"
     HALF_MADE = "half_made"
@@ -70,5 +74,8 @@ def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
 
 
 def to_finding(check: str, error: AgentmuxError) -> DoctorFinding:
-    """Return the finding for an error that the check ``check`` met."""
+    """Return the finding, a problem, for an error that the check ``check`` met.
+
+    Its ``mend`` is the first hint of the error.
+    """
     return problem(check, error.message, next(iter(error.hints), ""))

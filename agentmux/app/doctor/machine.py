@@ -130,10 +130,10 @@ def _size(facts: DiskFacts) -> str:
 def lost_worktrees(
     listed: str, staged: Callable[[str], tuple[str, ...]] = lambda _: ()
 ) -> Iterator[DoctorFinding]:
-    """Yield a finding for the worktrees that are not where git looks for them.
+    """Yield one finding for all worktrees that are not where git looks for them; none if all are.
 
-    If one had a commit checked out that is on no branch, only that is reported, because the commit
-    would be lost with git's entry for the worktree.
+    If the HEAD of some was detached, there is instead one finding for each of these, because their
+    commits may be lost with git's entry for the worktree.
 
     Args:
         listed: The output of ``git worktree list --porcelain`` (git-worktree(1)).

@@ -91,10 +91,10 @@ def trust_findings(world: World) -> Iterator[DoctorFinding]:
 
 
 def claim_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield that launches can claim their conversations.
+    """Yield one finding, that agents can lock their conversations, as each launch does.
 
     Raises:
-        AgentmuxError: They cannot: the folder of claims cannot be written.
+        AgentmuxError: They cannot: the folder of these locks cannot be written.
     """
     world.agents.claims.require_writable()
     yield fine("claims", "agents can lock their conversations")

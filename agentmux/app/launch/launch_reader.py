@@ -140,7 +140,10 @@ class LaunchReader:
     # -- who plays ---------------------------------------------------------------------------
 
     def player(self, work: Work) -> SeatPlayer:
-        """Return the agent for ``work``: the start's flags choose it, else the configuration."""
+        """Return the agent for ``work``: the start's flags choose it, else the configuration.
+
+        The agent's program may be run for at most a second, to see what it can do.
+        """
         world, options = self._world, self._state.options
         played = world.settings.choose_player(work.role, options.agents, options.models)
         spec = world.agents.spec(played.agent)

@@ -100,7 +100,10 @@ class Launcher:
         self._reader = LaunchReader(world, files, state, fresh, ahead or {})
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
-        """Decide how ``work`` would be launched now; writes nothing."""
+        """Return how an agent would be launched now for ``work``; writes nothing.
+
+        ``work`` is a seat and what it has to do.
+        """
         facts = self._reader.facts(work, artifacts)
         return plan_launch(self._state, facts)
 

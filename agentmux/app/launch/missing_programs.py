@@ -34,10 +34,10 @@ class LackingProgramError(NotInstalledError):
 def lacking_programs(
     programs: Programs, files: SessionFiles, state: SessionState, panes: Sequence[LaunchPlan]
 ) -> LackingProgramError | None:
-    """Return why a resume without a person is refused: the program of an agent was not found.
+    """Return the error that programs of agents were not found; None if all were found.
 
-    Returns None if all programs were found. Writes nothing. If the agents ran with another PATH
-    before, the error names that PATH: in a hint if the programs are on it, else in the message.
+    It refuses a resume without a person. If the agents ran with another PATH before, the error
+    names that PATH: in a hint if the programs are on it, else in the message.
 
     Args:
         programs: The programs of this machine.

@@ -97,7 +97,7 @@ class BackgroundTasks:
 
         Args:
             key: Names the work for people.
-            work: The work.
+            work: The work; it is closed if it is not started.
             give_up: Called with the last error instead of giving the work up. It must record that
                 the work failed, so that nobody starts the work again.
         """
@@ -114,7 +114,10 @@ class BackgroundTasks:
         del self._tried[key]
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a daemon thread; `close` ends the programs that it started."""
+        """Run ``work`` in a daemon thread, and return its result.
+
+        `close` ends the programs that it started.
+        """
         return await self._threads.run(work)
 
     def cancel(self) -> None:

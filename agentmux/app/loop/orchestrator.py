@@ -156,9 +156,10 @@ class Orchestrator:
         return self._name
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving the session, and record ``cause``.
+        """Have `run` stop driving the session and record ``cause``; returns at once.
 
-        ``kill_session`` also kills the tmux session, at the very end.
+        ``kill_session`` also has the agents ended, and asks the caller of `run` to kill the tmux
+        session (`kills_session`).
         """
         self._cause = self._cause or cause
         self._kill_session = self._kill_session or kill_session
@@ -280,7 +281,8 @@ class Orchestrator:
     def reporting(self, what: str) -> Iterator[None]:
         """Return a context manager that shows errors in the ``with`` block instead of raising them.
 
-        An error is shown until a block with the same ``what`` (the name of the work) succeeds.
+        ``what`` names the work in the block. An error is shown until a block with the same ``what``
+        succeeds. Unexpected errors that repeat may end this process.
         """
         try:
             yield
@@ -332,7 +334,10 @@ class Orchestrator:
         self._show_problem()
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show that ``what`` failed by ``error`` and is not tried again before the next resume."""
+        """Show that the work named ``what`` failed with ``error`` for good.
+
+        It is not tried again before the session is resumed.
+        """
         way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
         text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
         logger.error("%s is not tried again: %s", what, in_words(error))
@@ -436,7 +441,7 @@ class Orchestrator:
             self.show()
 
     def report_drawing(self, error: Exception | None) -> None:
-        """Note that the monitor was drawn, or the error in drawing it.
+        """Note that the monitor was drawn (``error`` is None), or the error in drawing it.
 
         May be called from any thread.
         """

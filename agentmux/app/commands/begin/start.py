@@ -108,7 +108,8 @@ class StartRequest:
         of: The branch to review without changing it; None for a session that makes changes.
         include: The absolute paths of files to commit although they have uncommitted changes now.
         unwatched: Whether nobody attaches to the session at first.
-        asked: Whether the user has just chosen ``agent``, and what it may do without asking.
+        asked: Whether the user has just said what ``agent`` may do by itself; if so, the start does
+            not warn that this agent asks before it acts.
         pipeline: The name of the pipeline; None takes the configured one.
         issue: The issue that says what to build; None if there is none.
         lease: The content of the session's lease file if a fleet runs the session; else empty.
@@ -668,7 +669,8 @@ def _options(
 def named_agent(world: World, text: str) -> tuple[str, str | None]:
     """Return agent and model of the text ``AGENT[:MODEL]``; the model is None if it names none.
 
-    A command may contain a colon, so a model is recognised only after a name in the registry.
+    A command may contain a colon, so a model is recognised only after a name in the registry;
+    otherwise the whole text is the agent.
     """
     agent, _, model = text.partition(":")
     return (agent, model or None) if agent in world.agents.names() else (text, None)
@@ -680,7 +682,7 @@ def flags(
     roles: Mapping[str, tuple[str, str | None]],
     own: tuple[str, ...],
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the agents and the models that the user chose, each by role.
+    """Return two mappings of what the user chose: role to agent, and role to model.
 
     Args:
         agent: The agent of all roles that ``roles`` does not name, returned under ``*``; None if

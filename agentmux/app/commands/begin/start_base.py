@@ -33,10 +33,11 @@ def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def with_base(world: World, state: SessionState, name: str) -> SessionState:
-    """Return the first state of a session, with the plan of its checks on the base.
+    """Return ``state`` with a plan to run the checks on the session's base, too; only reads.
 
-    There are none without a commit to run them on, without a required command, or without a check
-    that expects its commands to pass. Only reads.
+    The plan (``base_checks``) is None if there is no commit to run them on, no required command, or
+    no check that expects its commands to pass. If no worktree can be made for them, the plan says
+    why, and counts as finished.
 
     Args:
         world: The project, with the settings that are trusted.

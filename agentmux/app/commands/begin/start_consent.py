@@ -42,8 +42,8 @@ class StartCommand:
     """What the user asks for with a start, as typed.
 
     Attributes:
-        request: Everything that can be taken as typed; the other attributes replace its fields of
-            the same names.
+        request: Everything that can be taken as typed. Its fields ``agent``, ``model``, ``issue``,
+            ``on`` and ``of`` are ignored: the attributes here count instead.
         here: The directory that the user means, with symbolic links resolved.
         agent: ``AGENT[:MODEL]`` for every role that the request does not name; None takes the
             configured one.

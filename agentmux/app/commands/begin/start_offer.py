@@ -31,10 +31,10 @@ class StartOffer:
     Attributes:
         project: The project's folder.
         agents: The agents, those that are installed first.
-        configured: The agents that the configuration names, as text; empty if it names none, so
-            that the user has to choose one.
-        pipelines: The pipelines, each with a description; the default comes first.
-        places: The kinds of work tree, each with a description; the default comes first.
+        configured: The names of the agents that the configuration names, as one text; empty if it
+            names none, so that the user has to choose one.
+        pipelines: Name and description of each pipeline; the default comes first.
+        places: Name and description of each kind of work tree; the default comes first.
     """
 
     project: Path
@@ -45,14 +45,14 @@ class StartOffer:
 
     @property
     def advice(self) -> str:
-        """How to get an agent; empty if the configuration names one, or one is installed."""
+        """How to install an agent, as a sentence; empty if one is configured or installed."""
         real = [each for each in self.agents if each.name not in {OFFLINE, SHELL}]
         if self.configured or not real or any(each.is_installed for each in real):
             return ""
         return f"No coding agent is installed here; {real[0].name} is {real[0].says}"
 
     def is_missing(self, name: str) -> bool:
-        """Whether the agent with this name is not installed."""
+        """Return whether the agent ``name`` is one of `agents` and is not installed."""
         return any(each.name == name and not each.is_installed for each in self.agents)
 
 
@@ -100,6 +100,6 @@ def _name_agents(settings: Settings) -> str:
 
 
 def read_reply(out: Iterable[str]) -> StartReply:
-    """Return the answer that the lines of a command's output contain."""
+    """Return the answer in ``out``, the lines that ``agentmux start --json`` has printed."""
     fields = json.loads("\n".join(out))
     return StartReply(session=str(fields["session"]), warnings=tuple(fields["warnings"]))

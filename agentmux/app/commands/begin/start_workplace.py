@@ -94,7 +94,7 @@ class Workplace:
 def choose_workplace(
     world: World, request: WorkplaceRequest, entries: tuple[SessionEntry, ...]
 ) -> Workplace:
-    """Return where the session works; check everything that a new worktree needs.
+    """Return where the session is to work; check what a new worktree needs, and create nothing.
 
     Args:
         world: The outside world.
@@ -281,10 +281,12 @@ def worktree_root(world: World) -> str | None:
 
 
 def require_room(room: WorktreeRootFacts, base: BaseCommit) -> None:
-    """Check that worktrees of the commit ``base`` can be made.
+    """Check that a worktree of the commit ``base`` can be made in the directory for worktrees.
+
+    ``room`` has the facts about that directory.
 
     Raises:
-        UsageError: They would be inside the repository, or their directory cannot be written.
+        UsageError: It is inside the repository, or cannot be written.
         NotInstalledError: Git is too old for the commit's submodules.
     """
     if room.inside is not None:

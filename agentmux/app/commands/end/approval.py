@@ -65,20 +65,22 @@ def approve_with_consent(
 ) -> SubmitAnswer:
     """Record the approval of a session's result; if a person can be asked, show it and ask first.
 
-    If the session takes no approval now, it is recorded all the same, and the answer says why it
-    does not count.
+    If the session takes no approval now, the approval is recorded all the same, and the answer says
+    why it does not count. If the result is not the one that was shown, nothing is recorded.
 
     Args:
         world: The project, with its settings and tools.
         person: The person who approves.
         entry: The session.
         request: What the person asks for.
-        record: Records an approval for a cycle.
+        record: Takes the approval and the number of the cycle. Records the approval, and returns
+            the answer.
 
     Raises:
-        AgentmuxError: The result cannot be delivered that way.
-        BlockedError: It would leave something out; the error's reason is ``nested_repository`` or
-            ``commits_left_behind``.
+        AgentmuxError: The result cannot be delivered in the way that the approval names.
+        BlockedError: ``request`` does not allow what the delivery would leave out or bring back;
+            the error's reason is ``nested_repository``, ``commits_left_behind`` or
+            ``base_rewritten``.
         DeclinedError: The person said no.
     """
     state = world.files(entry.path).load().current
@@ -162,7 +164,10 @@ def _where_kept(world: World, state: SessionState) -> str:
 
 
 def refuse_changed(digest: str) -> SubmitAnswer:
-    """Return the answer to a decision on a result that has changed since it was shown."""
+    """Return the answer that a decision does not count, because the result has changed.
+
+    ``digest`` is the digest of the result that was shown. Nothing is recorded.
+    """
     reason = f"the result is not what was shown with the digest {digest}: look at it again"
     return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
 

@@ -26,7 +26,10 @@ def finish_removals(site: Site) -> None:
 
 
 def leave_if_empty(site: Site) -> bool:
-    """Remove ``.agentmux/`` if it contains nothing any more; return whether it was removed."""
+    """Remove ``.agentmux/`` if no session and no file of the user is in it; return whether it did.
+
+    If it cannot be removed now, for example because a start has locked it, return False.
+    """
     with (
         suppress(AgentmuxError, OSError),  # a start has locked it, or it cannot be read
         site.folders.one_at_a_time(site.locks.tree(site.project).top),

@@ -65,7 +65,11 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 
 
 def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the worktree of a session; None if it has none."""
+    """Return the session's worktree, as its removal has to see it; None if it has no worktree.
+
+    It is that of `worktree_of`, but without a checkpoint if the session was exported, or is done
+    and its worktree was removed since: then no work exists only in the checkpoint.
+    """
     if not entry.text("worktree"):
         return None
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
@@ -95,9 +99,10 @@ def removable_worktree(
 
 
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
-    """Return which files an undecided session leaves changed in the checkout; empty if none.
+    """Return in words which changed files a session that is not done leaves in the checkout.
 
     They are the files that have changed since the session began, as it would have committed them.
+    Empty if there are none, if the session has a worktree, or if git cannot tell.
     """
     options = entry.fields.get("options")
     dirty = options.get("dirty") if isinstance(options, dict) else None
@@ -115,8 +120,8 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """Return the worktree in which checks run, or ran, on the session's base; None if it has none.
 
-    What could not be removed when the checks ended is removed with the session. If the session
-    cannot be read, the worktree stays, because nobody knows then whose it is.
+    What could not be removed when the checks ended is removed with the session. None also if the
+    session cannot be read: nobody knows then whose the worktree is, so it stays.
     """
     if not entry.fields.get("base_checks"):
         return None
@@ -128,7 +133,11 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
 
 
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
-    """Return the work that exists only in the worktree and its branch, and would be lost."""
+    """Return the work that a removal of the worktree ``spec`` and its branch would lose.
+
+    If there is any, this asks the forge whether the session's request was merged. Without an answer
+    the commits count as not merged.
+    """
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")
     commit_id = commit.get("commit") if isinstance(commit, dict) else None
@@ -208,7 +217,10 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
 
 
 def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    """Return, in words, what would be lost."""
+    """Return in words the work that would be lost; empty if there is none.
+
+    ``found`` is the loss of the worktree ``spec``, as `loss_of` returns it.
+    """
     parts = []
     if found.changed:
         files = format_count(len(found.changed), "file")
@@ -243,12 +255,15 @@ def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 
 
 def besides_words(found: WorktreeLoss) -> str:
-    """Return what else a worktree contains that is no work of the session; empty if nothing."""
+    """Return the files in a worktree that are no work of the session, as a phrase in parentheses.
+
+    The phrase begins with a space; it is empty if there are no such files.
+    """
     return f" (with what no commit has: {abbreviate_names(found.besides)})" if found.besides else ""
 
 
 def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    """Return what a removal of worktree and branch removes; empty if nothing is left of them."""
+    """Return in words what a removal of worktree and branch removes; empty if nothing exists."""
     parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
     if found.kept:
         places = ", ".join(map(str, found.kept))

@@ -149,7 +149,9 @@ def _forget_checkpoints(entry: SessionEntry, world: Callable[[], World]) -> None
 
 
 def forget_with_consent(site: Site, person: Person, lost: LostSessionError) -> None:
-    """Ask the person, then forget a session whose directory is gone; the rest of it stays.
+    """Ask the person, then drop the record of a session whose directory is gone.
+
+    AgentMux does not list it any more. What is left of it elsewhere, such as a worktree, stays.
 
     Raises:
         UsageError: Nobody can be asked.

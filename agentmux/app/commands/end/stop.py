@@ -58,9 +58,10 @@ def stop(
         path: The session's directory.
         tmux: Returns access to the live tmux session; raises `NotFoundError` if the session has
             none.
-        ask: Asks the orchestrator to stop; returns whether one was running.
-        wait_gone: Waits for the end of a process (pid, start time, seconds); returns whether it
-            ended.
+        ask: Takes the session's directory. Asks the orchestrator to stop; returns whether one was
+            running.
+        wait_gone: Takes a pid, a start time (0 if unknown) and a number of seconds. Waits at most
+            that long for the end of the process; returns whether it ended.
 
     Raises:
         NotFoundError: The session does not run.

@@ -213,7 +213,7 @@ class AgentCommands:
 def envelope(
     agents: Iterable[AgentReport | AgentCommands], problems: Iterable[SessionProblem]
 ) -> dict[str, object]:
-    """Return the JSON answer of the commands that show agents."""
+    """Return the JSON answer of the commands that show agents, with ``agents`` and ``problems``."""
     return {
         "schema": SCHEMA,
         "agents": [each.as_json() for each in agents],

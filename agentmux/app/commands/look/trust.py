@@ -50,7 +50,7 @@ def describe_keys(parts: Iterable[Part]) -> str:
 
 
 def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
-    """Yield lines with the full content of parts of the project's files, and if each is trusted.
+    """Yield lines that show parts of the project's files in full, and whether each is trusted.
 
     No part is shortened, because something harmful could be at its end.
     """
@@ -83,7 +83,8 @@ def untrusted_parts(world: World) -> tuple[Part, ...]:
 def find_untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     """Return the untrusted parts of the project's files that would change what the command does.
 
-    ``effect`` is called for worlds with and without such parts.
+    ``effect`` returns what the command would do in a world. It is called for worlds with and
+    without such parts; a part matters if the results differ.
     """
     parts = world.consent.trust.parts()
     if not parts:
@@ -178,8 +179,9 @@ def seats_effect(
     """Return the `Effect` of a session with these flags: what its seats would run and be told.
 
     Args:
-        agents: The agents by role that flags of the command line set.
-        models: The models by role that flags of the command line set.
+        agents: The agents that options of the command line name, by role; ``*`` stands for all
+            other roles.
+        models: The models that options of the command line name, by role; ``*`` likewise.
         roles: The roles that take part.
     """
 
@@ -238,7 +240,7 @@ def _resolve_player(
 
 
 def spec_of(world: World, agent: str) -> object:
-    """Return the specification of an agent; the error message if there is none."""
+    """Return the specification of an agent; if there is none, the text of the error."""
     try:
         return world.agents.spec(agent)
     except AgentmuxError as error:

@@ -82,7 +82,11 @@ def seat_event(
     seat: str,
     fact: SeatRestarted | CheckSkipped | SeatTold | SeatAnswered,
 ) -> Event:
-    """Return an event by which the user asks for ``fact`` at the seat's current launch."""
+    """Return a new event that says what the user wants of a seat; the caller records it.
+
+    ``fact`` says what. The event is about the launch that the seat has in ``state``, which must
+    have the seat.
+    """
     return Event(
         id=world.new_id(),
         at=stamp(world.now()),

@@ -51,7 +51,13 @@ def restart(
 def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool]) -> None:
     """Record that the session continues without a command of a check that could not run.
 
-    For the arguments see `restart`.
+    The orchestrator is woken, and goes on.
+
+    Args:
+        world: The outside world.
+        files: The session's directory.
+        seat: The seat of that command.
+        poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
         NotFoundError: No orchestrator runs, or the session has no such seat now.

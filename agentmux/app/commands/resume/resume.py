@@ -104,7 +104,7 @@ class ResumePlan:
         warnings: What the user should know, one sentence each.
         obstacle: Why the session's worktree cannot be made again; None if it can be, or exists.
         news: What happens to a missing worktree, in words; empty if none is missing.
-        changed: The settings that differ from those that the session keeps.
+        changed: Names of the settings whose values are not those that the session keeps.
         repin: Whether the session takes these settings.
         rebuild: How a missing worktree is made again.
         setup: The names of the steps that prepare the worktree before agents start.
@@ -365,9 +365,13 @@ def settled_state(
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Return the state after the outcome of its phase, if the artifacts already show that outcome.
 
+    This is asked only right after a resume is applied to ``state``; at other times an artifact does
+    not count before its signal.
+
     Returns:
         The state in which work goes on, and the files that the session must have then. If the
-        artifacts show no outcome: ``state`` itself, and no files.
+        artifacts show no outcome, or ``state`` is not that right after a resume: ``state`` itself,
+        and no files.
     """
     settled = settlement(state, artifacts)
     if settled is None:
@@ -416,7 +420,8 @@ def resume(
 ) -> StartedSession:
     """Start an orchestrator that resumes the session, and wait until it is ready.
 
-    The orchestrator reads the session again and decides itself where to resume.
+    The orchestrator reads the session again and decides itself where to resume: it is given
+    ``request``, not ``plan``. If the plan takes changed settings, that is recorded first.
 
     Raises:
         BlockedError: Meanwhile the session has become live or locked, or another session has become
@@ -471,7 +476,10 @@ def _with_identity(world: World, plan: ResumePlan) -> SessionState:
 
 
 def find_lacking_program(world: World, plan: ResumePlan) -> LackingProgramError | None:
-    """Return why a resume without a person is refused (`lacking_programs`); None if it is not."""
+    """Return the error that refuses a resume without a person, because a program is missing.
+
+    None if the programs of all agents were found; see `lacking_programs`.
+    """
     return lacking_programs(world.agents.programs, world.files(plan.path), plan.state, plan.panes)
 
 
@@ -494,7 +502,10 @@ def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
 
 
 def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
-    """Return the fields of one session for the JSON answer of a dry run, all but ``blocked``."""
+    """Return the fields of one session for the JSON answer of a dry run, all but ``blocked``.
+
+    ``world`` is that of the session's project: paths are given relative to it.
+    """
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),

@@ -271,7 +271,9 @@ def add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[Sessio
 
 
 def used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
-    """Return the `Effect` of a resume: what the session's agents would run and be told in a world.
+    """Return a function: for a world, what the session's agents would run and be told there.
+
+    `find_untrusted` calls such an `Effect` to see which parts of the project's files matter.
 
     With ``repin`` it also covers the settings that the session would take.
     """

@@ -63,7 +63,8 @@ class RewoundSession:
 
     Attributes:
         before: The number of the checkpoint that has the files from before the rewind.
-        left: The files that were left unchanged.
+        left: The files that were left unchanged, because a checkpoint could not save them or
+            because they could not be written.
     """
 
     before: int
@@ -76,7 +77,10 @@ def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, .
 
 
 def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
-    """Return what a rewind to the checkpoint ``name`` would do; records nothing.
+    """Return what a rewind to the checkpoint ``name`` would do; changes nothing.
+
+    ``name`` is the number of a checkpoint, or the name of a phase, which means the last checkpoint
+    at the end of that phase.
 
     Raises:
         BlockedError: The session works in the checkout, was delivered, or its worktree is missing.
@@ -142,7 +146,9 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
 
 
 def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
-    """Rewind the files of a stopped session to the checkpoint ``name``.
+    """Take the files of a stopped session back to the checkpoint ``name``, and record that.
+
+    ``name`` is as for `plan_rewind`. Before that, the present files are saved as a checkpoint.
 
     Raises:
         BlockedError: As for `plan_rewind`; or the session is in use.

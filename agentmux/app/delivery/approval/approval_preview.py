@@ -45,7 +45,7 @@ def outcome_lines(
         files: The session's directory.
         state: The state of the session.
         found: The session's result (`deliverable`).
-        where: Where the result goes (`destination`).
+        where: The text that `destination` returns for the result.
     """
     yield from verified_lines(state)
     if has_changed_since_checks(world, state, files):
@@ -70,7 +70,7 @@ def outcome_lines(
 def destination(
     world: World, files: SessionFiles, state: SessionState, found: Deliverable, way: str
 ) -> str:
-    """Return where the result goes, or why it could not go there now; empty if it stays.
+    """Return in words where the result goes, or why it could not go there now; empty if it stays.
 
     Args:
         world: The world of the session's workplace (`with_workplace`).

@@ -97,7 +97,7 @@ def question_or_obstacle(
 
 
 def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, way: str) -> Approved:
-    """Return the approval of exactly this result.
+    """Return the approval of exactly this result, for the journal; nothing is recorded yet.
 
     Args:
         files: The session's directory.

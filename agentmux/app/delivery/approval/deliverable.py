@@ -133,7 +133,10 @@ def ways_along(
 
 
 def digest_of(world: World, files: SessionFiles, state: SessionState) -> str:
-    """Return the `decision_digest` of the current result; raises the errors of `deliverable`."""
+    """Return the `decision_digest` of the current result, which this asks git for.
+
+    It raises the errors of `deliverable`.
+    """
     return decision_digest(files, state, deliverable(world, state))
 
 
@@ -141,7 +144,8 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
     """Return the digest of what the user is shown before a decision.
 
     It changes if, and only if, one of these changes: the files, the commit message, the verdicts,
-    the results of checks, the summary, the phase or the cycle.
+    the results of checks, the summary, the phase, the cycle, where HEAD is outside of the session's
+    branch, or the commits that the result lacks or a merge would bring back.
 
     Args:
         files: The session's directory.

@@ -68,7 +68,10 @@ def check_lines(world: World, files: SessionFiles, state: SessionState) -> Itera
 
 
 def stat_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield how much each file changed, as ``git diff --stat`` says it."""
+    """Yield how much each file changed, as ``git diff --stat`` says it.
+
+    If nothing has changed, or git cannot tell, a single line says so.
+    """
     try:
         changes = changes_of(world, state, files.path)
         lines = changes.repository.stat(changes.range) if changes is not None else ()

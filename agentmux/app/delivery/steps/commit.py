@@ -201,10 +201,11 @@ def describe_failure(error: AgentmuxError | OSError) -> str:
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
     """Make the commit for the approval with the id ``approval``.
 
-    If an earlier process has already made that commit, it is adopted.
+    If an earlier process has already made that commit, no other one is made.
 
     Returns:
-        The id of the commit (None if there was nothing to commit), and whether it was adopted.
+        The id of the commit that has the result (None if nothing has changed), and whether that
+        commit existed before this call.
 
     Raises:
         IndexBusyError: Another git process has locked the user's index; try again when it is free.

@@ -53,7 +53,7 @@ def merge_base(state: SessionState) -> str:
 
 
 def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return commits that a merge would bring back to the base branch, each as one line.
+    """Return hash and subject of each commit that a merge would bring back to the base branch.
 
     The base branch had them when the session began, and somebody has removed them since, so they
     are not the session's work.
@@ -97,10 +97,18 @@ def _is_same(one: str, other: str) -> bool:
 
 
 class MergeStep:
-    """Merges without a work tree, or with a fast-forward in the checkout of the base branch."""
+    """Merges the result into the branch from which the session began.
+
+    If that branch is checked out somewhere, the checkout is fast-forwarded; else only the branch is
+    moved.
+    """
 
     def prepare(self, work: StepWork) -> Record:
-        """Compute the merge; return ``base`` (the branch), its ``old`` and its ``new`` commit."""
+        """Compute the merge, and move nothing; return ``base``, ``old`` and ``new``.
+
+        ``base`` is the branch; ``old`` and ``new`` are the ids of its last commit before and after
+        the merge.
+        """
         state, base = work.state, merge_base(work.state)
         require_agreed(state, brought_back(work.world, state), state.approved_back)
         merging = work.world.git.merging(work.environ)
@@ -118,7 +126,10 @@ class MergeStep:
         return {"base": plan.base, "old": plan.old, "new": plan.new}
 
     def perform(self, work: StepWork, record: Record) -> Record:
-        """Move the base branch to the new commit."""
+        """Move the base branch to the commit ``new`` of ``record``; return nothing to add to it.
+
+        If the branch contains that commit already, nothing is changed.
+        """
         plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
         merging = work.world.git.merging(work.environ)
         if merging.is_merged(plan):
@@ -143,7 +154,8 @@ class MergeStep:
 def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxError | None:
     """Return why the work tree, once committed, could not be merged now; None if it could be.
 
-    Changes nothing. The hints say what to do before an approval.
+    Changes nothing. The hints say what to do before an approval. ``home`` is the session's
+    directory.
 
     Raises:
         MissingError: Git or a tmux server does not answer, so nobody can tell.

@@ -104,9 +104,9 @@ def _describe_steps(state: SessionState) -> tuple[str, ...]:
 
 
 def describe_ways_to_get(world: Callable[[], World], path: Path) -> tuple[str, ...]:
-    """Return `ways_to_get` for a viewer of the session whose directory is ``path``.
+    """Return the lines of `ways_to_get` for the session whose directory is ``path``.
 
-    If the commands cannot be found, the returned line says why.
+    If the commands cannot be found, the only line says why. ``world`` returns the session's world.
     """
     try:
         session_world = world()

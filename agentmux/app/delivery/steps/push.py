@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def push_target(world: World, state: SessionState, environ: Mapping[str, str]) -> str:
-    """Return the remote to which the result would be pushed; only reads.
+    """Return the name of the remote to which the result would be pushed; only reads.
+
+    ``environ`` is the environment for git.
 
     Raises:
         NoRemoteError: Git's configuration does not say which remote.
@@ -31,15 +33,18 @@ def push_target(world: World, state: SessionState, environ: Mapping[str, str]) -
 
 
 class PushStep:
-    """Pushes the commit to the branch of the session's name; never with force."""
+    """Pushes the result to the remote branch with the session's branch name; never with force."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Return the ``remote``, the ``branch`` and the ``commit`` to push."""
+        """Return what to push: the names ``remote`` and ``branch``, and the id ``commit``."""
         remote = push_target(work.world, work.state, work.environ)
         return {"remote": remote, "branch": work.state.branch or "", "commit": work.result}
 
     def perform(self, work: StepWork, record: Record) -> Record:
-        """Push the commit; pushing the same commit again changes nothing."""
+        """Push the commit of ``record``; return nothing to add to it.
+
+        To push the same commit again changes nothing.
+        """
         remotes = work.world.remotes(work.world.tree, work.environ)
         try:
             remotes.push(record["remote"], record["branch"], record["commit"])

@@ -49,6 +49,8 @@ def request_base(world: World, state: SessionState, remote: str) -> str:
 def request_target(world: World, state: SessionState, environ: Mapping[str, str]) -> Record:
     """Return which request would be opened for the pushed branch; asks no forge.
 
+    ``environ`` is the environment for git and the forge's program.
+
     Returns:
         The ``forge``, ``host`` and ``repo`` of the request; ``source``, the repository that has the
         branch; ``branch`` and ``base``.
@@ -84,9 +86,9 @@ class RequestStep:
     """Opens a request with the forge's own command-line program."""
 
     def prepare(self, work: StepWork) -> Record:
-        """Return which request to open: repository, source, branch, base, commit and title.
+        """Return which request to open: the fields of `request_target`, ``commit`` and ``title``.
 
-        If the session has a request already, also its number.
+        If the session has a request already, also its ``number``.
         """
         state = work.state
         number = {} if state.request is None else {"number": str(state.request.number)}
@@ -98,7 +100,11 @@ class RequestStep:
         }
 
     def perform(self, work: StepWork, record: Record) -> Record:
-        """Open the request, unless it is open already; return its number and its URL."""
+        """Open the request, unless it is open already; return its ``number``, ``url`` and ``kind``.
+
+        ``kind`` is what the forge calls a request. Also ``adopted``: ``yes`` if it was open
+        already, else ``no``.
+        """
         forge = work.world.forge(work.environ)
         ours = _ours(forge, record)
         adopted = ours is not None

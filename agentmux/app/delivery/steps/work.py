@@ -52,7 +52,7 @@ class StepWork:
 
     @property
     def result(self) -> str:
-        """The commit to deliver."""
+        """The id of the commit to deliver; empty if the result has no commit."""
         commit = self.state.commit.commit if self.state.commit is not None else None
         return commit or ""
 

@@ -78,11 +78,11 @@ class MonitorLoop(Loop, Protocol):
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session, and record ``cause``.
 
-        ``kill_session`` also kills its tmux session.
+        ``kill_session`` also has its tmux session killed, after everything else.
         """
 
     def report_drawing(self, error: Exception | None) -> None:
-        """Note that the monitor was drawn, or the error in drawing it.
+        """Note that the monitor was drawn (``error`` is None), or the error in drawing it.
 
         May be called from any thread.
         """

@@ -58,7 +58,10 @@ class MonitorThread:
                 self._loop.call_soon_threadsafe(work)
 
     def end(self) -> None:
-        """Run the work given so far, cancel unfinished tasks, and end the thread."""
+        """Run the work given so far, cancel unfinished tasks, and end the thread.
+
+        It waits for the thread, but only a few seconds.
+        """
         if self._loop is None or self._thread is None:
             return
         self.do(self._loop.stop)

@@ -75,7 +75,10 @@ class Notices:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self, seen: Attention) -> None:
-        """Notify the user of each reason in ``seen`` that did not hold before; never raises."""
+        """Notify the user of each reason in ``seen`` that did not hold before; never raises.
+
+        The reasons are recorded now; messages are sent in threads of their own.
+        """
         told = self._read_record() if self._told is None else self._told
         if all(each.key != TROUBLE for each in seen.notices):
             self._trouble_since = None

@@ -51,7 +51,7 @@ def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
 
 
 def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
-    """Return the options that show a session's feature, phase and status.
+    """Return the tmux options that show a session's feature, phase and status: value by name.
 
     Args:
         state: The state of the session.
@@ -66,7 +66,7 @@ def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
 
 
 def left_options(state: SessionState) -> Mapping[str, str]:
-    """Return the options for a session whose orchestrator ends and leaves the agents running.
+    """Return the tmux options to set when an orchestrator ends and leaves its agents running.
 
     Empty for a session that is done or has failed: its status stays.
     """

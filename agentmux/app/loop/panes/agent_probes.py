@@ -29,10 +29,11 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Probe the programs of ``works``; return whether their launch has to wait for the answers.
+        """Begin to probe the programs for ``works``; return whether launches have to wait for that.
 
-        The loop is woken when the wait is over. If there is nothing to wait for, the programs of
-        all other roles are probed, too, before they are needed.
+        ``works`` is the work to launch agents for. To probe is to ask a program, in the background,
+        what it can do. The loop is woken when the wait is over. If there is nothing to wait for,
+        the programs of all other roles are probed, too, before they are needed.
         """
         work_items = tuple(works)
         needed = {self._agent(each.role) for each in work_items}

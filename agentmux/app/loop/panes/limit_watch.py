@@ -34,9 +34,15 @@ class LimitWatch:
         self._wake = wake
 
     def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> ScreenReading:
-        """Read a screen; a usage limit counts only below the last prompt or wake-up message.
+        """Return what a screen shows, but no usage limit above the last prompt or wake-up message.
 
         Everything that is typed to an agent that was woken contains the time when it was woken.
+
+        Args:
+            spec: The description of the agent.
+            name: The name of the seat.
+            seat: The seat.
+            text: The screen as plain text.
         """
         woken = self._woken(name, seat)
         if woken is not None:
@@ -51,9 +57,10 @@ class LimitWatch:
         return parked
 
     def note_limit(self, name: str, seat: Seat, said: str) -> None:
-        """Record that an agent has reached its usage limit, unless that is recorded already.
+        """Record that the agent of the seat ``name`` has reached its usage limit.
 
-        ``said`` is the agent's own text about the end of the limit.
+        If that is recorded already, it is recorded again only for another end of the limit.
+        ``said`` is the agent's own text about that end; empty if there is none.
         """
         state, now = self._session.state, self._world.now()
         reset = reset_time(said, now=now, zones=self._world.machine.zones)
@@ -68,15 +75,20 @@ class LimitWatch:
         self._wake()
 
     def note_work(self, name: str, seat: Seat) -> None:
-        """Record once that a woken agent works; then the next agent of its account may be woken."""
+        """Record once that the woken agent of the seat ``name`` works; the next may then be woken.
+
+        The next one is another agent of the same account. Nothing is recorded for an agent that was
+        not woken.
+        """
         parked = self._session.state.parked.get(name)
         if parked is not None and parked.woken and not parked.settled:
             self._record_waking(BUSY, name, seat)
 
     def note_rest(self, name: str, seat: Seat, quiet_s: float) -> None:
-        """Record that a parked agent is no longer parked, if it is idle and shows no limit.
+        """Record that the agent of the parked seat ``name`` is no longer parked, if it is idle.
 
-        ``quiet_s`` is how long it has been quiet, in seconds.
+        It must also show no limit, and have been quiet for a while; ``quiet_s`` is for how long, in
+        seconds.
         """
         if self._sight.status(name) == IDLE and quiet_s >= _ANSWERED_S:
             self._record_waking(ANSWERED, name, seat)

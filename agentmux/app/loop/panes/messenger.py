@@ -133,7 +133,11 @@ class Messenger:
                 del self._attempts[launch]
 
     def type_at_once(self, launch: str) -> None:
-        """Restart a waiting attempt to type this prompt: the user wants it typed at once."""
+        """Type the prompt of ``launch`` whatever its screen shows, because the user wants it.
+
+        This restarts the attempt that waits for the screen. Without one, or if something may have
+        been typed already, it does nothing.
+        """
         attempt, unsent = self._attempts.get(launch), self._unsent_messages.get(launch)
         if attempt is not None and unsent is not None and not unsent.typed:
             attempt.cancel()
@@ -328,8 +332,9 @@ class Messenger:
         Args:
             seat: The seat.
             pane: The id of its pane.
-            keys: The keys.
-            screen: The digest of the screen that the user saw; see `ports.KeySender`.
+            keys: The keys, as `answer_keys.read_keys` returns them.
+            screen: The digest of the screen that the user saw; on any other screen no key is
+                pressed.
             begins: Called right before the first look at the pane.
 
         Raises:

@@ -30,7 +30,7 @@ class Unsent:
     """A prompt that has to be typed, and has not arrived.
 
     Attributes:
-        why: Why not, in words.
+        why: Why it has not arrived, in words; empty while it is tried for the first time.
         typed: Whether it may be in the pane; then it is never typed again.
         digest: The digest of the screen before the try (as in `LastLook`); None if there was no
             look.
@@ -64,7 +64,10 @@ class ObservedPanes:
     at_once: set[str] = field(default_factory=set)
 
     def see(self, panes: tuple[Pane, ...]) -> None:
-        """Replace the known panes with ``panes``, the ones that exist now."""
+        """Replace the known panes with ``panes``, the ones that exist now.
+
+        Prompts in `unsent` whose pane is gone are dropped.
+        """
         self.panes = {pane.launch: pane for pane in panes if pane.launch}
         self.unsent = {each: known for each, known in self.unsent.items() if each in self.panes}
 
@@ -125,6 +128,6 @@ class ObservedPanes:
         return unsent is not None and not unsent.typed and bool(self.why_unsent(seat))
 
     def forgive(self, pause_s: float) -> None:
-        """Subtract ``pause_s`` seconds from the silence of every agent."""
+        """Shorten the silence of every agent by ``pause_s`` seconds, which do not count."""
         for last_look in self.last_looks.values():
             last_look.still_since += pause_s

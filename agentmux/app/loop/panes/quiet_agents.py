@@ -36,7 +36,7 @@ class QuietAgents:
         self._put_off: dict[str, str] = {}
 
     def patience(self, name: str, seat: Seat, quiet_s: float) -> QuietResponse:
-        """Return what to do about a seat whose agent has been quiet for ``quiet_s`` seconds."""
+        """Return what to do about the agent of the seat ``name``, quiet for ``quiet_s`` seconds."""
         stall = self._world.settings.stall
         return patience(
             quiet_s,
@@ -51,7 +51,11 @@ class QuietAgents:
         )
 
     def quiet_s(self, name: str, seat: Seat, now: float) -> float:
-        """Return how many seconds an agent has been quiet; 0 if it has a reason to be."""
+        """Return for how many seconds the agent of the seat ``name`` has been quiet at ``now``.
+
+        It is 0 if the agent has a reason to be quiet. ``now`` is in seconds of the event loop's
+        clock.
+        """
         pane = self._sight.panes.get(seat.launch)
         status = self._sight.status(name)
         if pane is None or pane.dead or seat.status != LAUNCHED or not status:
@@ -72,7 +76,8 @@ class QuietAgents:
     def put_off(self, seat: str) -> None:
         """Put off the reminder of a seat, which could not be typed, until its screen changes.
 
-        The seat is reported as stalled in time, as if it had been reminded.
+        If the agent stays quiet, it is reported as stalled all the same, as if it had been
+        reminded.
         """
         held = self._session.state.seats.get(seat)
         digest = None if held is None else self._sight.digest(held.launch)

@@ -24,6 +24,9 @@ _PROBLEM_MAX: Final = 800
 class RuntimeNote:
     """Writes the runtime note, and knows the programs in the panes.
 
+    The note is a file in the session's directory with what is true only while its orchestrator
+    runs.
+
     Attributes:
         problem: The problem to show to the user; None if there is none.
         left_branch: The warning that HEAD has left the session's branch; empty if it has not.

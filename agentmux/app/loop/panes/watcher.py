@@ -219,7 +219,8 @@ class Watcher:
     def typing_spec(self, seat: str) -> AgentSpec:
         """Return the description of the agent that plays the seat, as needed for typing to it.
 
-        If the seat is not parked, it has no limit mark: a usage limit on the screen is an old one.
+        Unless the seat is parked, this description recognises no usage limit: a limit that is still
+        on the screen is over.
         """
         spec = self.spec(seat)
         return spec if is_parked(self._session.state, seat) else replace(spec, limit=None)
@@ -393,9 +394,11 @@ class Watcher:
     def set_status(
         self, seat: str, status: str, source: str, *, resets: str = "", trouble: str = ""
     ) -> None:
-        """Set the status of a seat; its ``since`` stays unless ``status`` changes.
+        """Set the status of a seat, as seen now; its ``since`` stays unless ``status`` changes.
 
-        For the other arguments see `SeatStatus`.
+        The arguments are fields of `SeatStatus`. ``source`` says where the status comes from, such
+        as ``screen``; ``resets`` is when a usage limit ends, and ``trouble`` the last message about
+        the agent's service, both in the agent's words.
         """
         state = self._session.state
         until = state.parked[seat].until if status == LIMIT and is_parked(state, seat) else ""
@@ -419,7 +422,11 @@ class Watcher:
             await asyncio.wait(tuple(self._saving))
 
     async def confirm(self, seat: str, launch: str) -> None:
-        """Look a few times, at growing intervals, for proof that the launch's prompt arrived."""
+        """Look at a launch's screen until it proves that the prompt arrived; that is then recorded.
+
+        It looks at growing intervals, for about 20 seconds, and ends without a result after that or
+        when the launch is over.
+        """
         for pause_s in _LOOKS_S:
             await asyncio.sleep(pause_s)
             current = self._session.state.seats.get(seat)
@@ -453,6 +460,6 @@ class Watcher:
     # -- the runtime note --------------------------------------------------------------------
 
     def write_runtime(self) -> None:
-        """Write the runtime note if it has changed."""
+        """Write the runtime note if it has changed, without seats that no longer exist."""
         self.sight.forget_all_but(frozenset(self._session.state.seats))
         self.runtime.write()
