@@ -202,7 +202,7 @@ BEGINNING: Final = {
 
 
 def files_of(name: str, code: str, test: str) -> dict[str, str]:
-    """Return the content of a function's module and of its test, by path.
+    """Return two files of the calculator project, a module and its test: the content by path.
 
     Args:
         name: The function's name.

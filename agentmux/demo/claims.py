@@ -107,9 +107,9 @@ def _work(fields: Mapping[str, Any]) -> TraceLine:
 
 
 def spans(steps: Sequence[JournalStep]) -> tuple[Span, ...]:
-    """Return one span for each time the session was in a phase, in order.
+    """Return one span for each time the session was in a phase and an iteration, in order.
 
-    The phase that the session is in now is left out.
+    ``steps`` are all events of the session. The phase that the session is in now is left out.
     """
     return tuple(_spans(steps))
 
@@ -126,7 +126,9 @@ def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
 
 
 def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Claim, ...]:
-    """Check that nothing was lost and nothing was done twice; return the result of each check.
+    """Check that the demo lost nothing and did nothing twice; return the result of each check.
+
+    A broken promise does not raise: its `Claim.holds` is False.
 
     Args:
         steps: All events of the session, in order.

@@ -108,5 +108,5 @@ class DemoCommands:
 
 
 def argv(words: Iterable[str]) -> list[str]:
-    """Return the command line that runs ``agentmux`` with the arguments ``words``."""
+    """Return the full command line that runs this ``agentmux`` with the arguments ``words``."""
     return [*program(), *words]

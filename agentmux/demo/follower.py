@@ -47,7 +47,9 @@ class JournalStep:
 
 
 class Follower:
-    """Reads a session's journal while it grows; never writes to the session.
+    """Reads a session's journal when asked, and passes each new event to a callback.
+
+    It never writes to the session.
 
     Attributes:
         path: The session's directory.
@@ -69,7 +71,10 @@ class Follower:
         self._tell = tell
 
     def look(self) -> None:
-        """Read the events that were appended to the journal since the last call."""
+        """Read the events that were appended since the last call, and pass each to the callback.
+
+        It does not wait for events.
+        """
         for event, offset in self._files.tail(self.state.applied_offset):
             before, self.state = self.state, advance(self.state, event, offset)
             known = event.fact.kind not in events.SIGNALS | events.USER_DECISIONS
@@ -82,7 +87,8 @@ class Follower:
         """Read events until ``condition`` is true.
 
         Args:
-            condition: A function that is called after each change in the session's directory.
+            condition: A function that is called at once, and after each change in the session's
+                directory.
             what: Describes the condition in error messages.
             deadline_s: How many seconds to wait at most.
 

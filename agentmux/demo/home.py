@@ -80,7 +80,7 @@ class Scene:
 
 
 def make_home(folder: Path, environ: Mapping[str, str], argv0: Path) -> DemoHome:
-    """Create the folders of a home in ``folder``.
+    """Create the folders of a home in ``folder``, and return the home; no program is started.
 
     Args:
         folder: An existing folder, as an absolute path without symbolic links.
@@ -161,10 +161,11 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
 
 
 def run_tests(scene: Scene) -> tuple[bool, str]:
-    """Run the tests of the scene's project.
+    """Run the tests of the scene's project, and wait for their end.
 
     Returns:
-        Whether the tests pass; and how many ran, in words, or the error output if none ran.
+        Whether the tests pass; and how many ran, such as ``Ran 4 tests``, or the error output if
+        that is unknown.
     """
     done = Child(
         argv=[sys.executable, "-B", "-m", "unittest", "-q"],
@@ -196,6 +197,6 @@ def write_environment(scene: Scene) -> Path:
 
 
 def put(path: Path, text: str) -> None:
-    """Write ``text`` to a file; create its folder if it is missing."""
+    """Write ``text`` to a file, in place of its content; create its folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

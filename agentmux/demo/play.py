@@ -35,10 +35,12 @@ from agentmux.errors import ExitCode
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Run the demo, and return its exit code.
+    """Run the demo without a person, and print what happens; return its exit code.
+
+    The exit code is OK if every check of the demo passed, else FAILED.
 
     Args:
-        keep: Keep the demo's folder and processes at the end.
+        keep: Whether to leave the demo's folder and processes at the end.
 
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
@@ -150,7 +152,7 @@ class Play:
 
 
 def find_session(project: Path) -> Path:
-    """Return the directory of the project's only session.
+    """Return the directory of the project's only session, without waiting for one.
 
     Raises:
         DemoError: There is none yet, or there are several.
@@ -163,13 +165,16 @@ def find_session(project: Path) -> Path:
 
 
 def is_middle(state: SessionState) -> bool:
-    """Whether the first coder is done and the second one has received its prompt."""
+    """Return whether the demo is where the tmux server is killed.
+
+    The first coder is done then, and the second one has received its prompt.
+    """
     seat = state.seats.get(INTERRUPTED)
     return state.completed_subplans == (1,) and seat is not None and seat.reached
 
 
 def wants_decision(state: SessionState) -> bool:
-    """Whether the session waits for the decision of its user."""
+    """Return whether the session waits for the decision of its user."""
     return kind_of(state) is Kind.COMPLETE and state.summary_submitted
 
 

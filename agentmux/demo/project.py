@@ -36,7 +36,7 @@ verify:
 def make_project(
     root: Path, environ: Mapping[str, str], argv0: Path, *, think_s: float = 0.1
 ) -> Scene:
-    """Create the demo's home and project, and commit the project's files.
+    """Create the demo's home and project, commit the project's files, and return them as a scene.
 
     Args:
         root: The demo's folder: empty, as an absolute path without symbolic links.
@@ -58,7 +58,7 @@ def make_project(
 
 
 def first_commit(project: Path, environment: Mapping[str, str]) -> None:
-    """Make the folder a git repository, and commit all its files on the branch ``main``.
+    """Make the folder ``project`` a git repository, and commit all its files on branch ``main``.
 
     Raises:
         MissingError: git is missing or fails.

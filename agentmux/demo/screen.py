@@ -40,12 +40,12 @@ class DemoScreen:
         self.line(typer.style(text, bold=True) if self._styled else text)
 
     def lines(self, text: str) -> None:
-        """Print the output of another program, indented."""
+        """Print a text of several lines, such as another program's output, indented."""
         for each in text.splitlines():
             self.line(f"{_INDENT}{each}".rstrip())
 
     def since_began(self, at: float) -> str:
-        """Return the seconds from the demo's start to a moment, as text such as `` 1.25 s``.
+        """Return how long after the demo's start a moment was, as text such as `` 1.25 s``.
 
         Args:
             at: The moment, in seconds of Unix time.
@@ -107,7 +107,7 @@ class DemoScreen:
         self.head(f"every check passed, in {took}" if good else f"a check FAILED, after {took}")
 
     def next(self, program: Path, path: str) -> None:
-        """Print commands that the user can try next.
+        """Print which commands the user can try after the demo.
 
         Args:
             program: The path of the ``agentmux`` program.

@@ -36,9 +36,10 @@ def perform(make: Make, play: Play, *, keep: bool, proves: bool = True) -> ExitC
     """Run a demo in a new temporary folder, and clean up.
 
     Args:
-        make: Creates the scene in that folder.
-        play: Runs the steps of the demo.
-        keep: Do not delete the demo's folder at the end, and leave running processes alone.
+        make: Creates the scene in that folder; see `Make`.
+        play: Runs the steps of the demo, and returns whether every check passed.
+        keep: Whether to leave the demo's folder and processes at the end, instead of ending the
+            processes and deleting the folder.
         proves: Whether to check that no process is left, and to print whether all checks passed.
 
     Returns:
@@ -46,7 +47,8 @@ def perform(make: Make, play: Play, *, keep: bool, proves: bool = True) -> ExitC
 
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
-        KeyboardInterrupt: The user or a signal interrupted the demo; it was cleaned up as usual.
+        KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP interrupted the demo; it was cleaned up as
+            usual.
     """
     environ = machine.environment()
     screen = DemoScreen(environ)

@@ -39,10 +39,10 @@ _LOOK_S: Final = 0.1
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Show the demo to a person in this terminal, and return its exit code.
+    """Show the demo to a person in this terminal, and return the exit code OK.
 
     Args:
-        keep: Keep the demo's folder and processes at the end.
+        keep: Whether to leave the demo's folder and processes at the end.
 
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
@@ -61,7 +61,7 @@ class Tour:
         self._command: subprocess.Popen[bytes] | None = None
 
     def all(self) -> bool:
-        """Run all commands; return True, since it is the person who decides what happens."""
+        """Run all commands of the demo; return True, whatever the person has decided."""
         self._screen.line("An offline agent plays every role. Nothing of yours is touched.")
         self._commands.run("trust", "--yes", announced=False, shown=False)
         with terminal_kept():

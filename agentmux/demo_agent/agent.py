@@ -49,7 +49,7 @@ class RunSettings(NamedTuple):
 
 
 class Agent:
-    """Handles prompts one after the other, until the user or the scenario ends the run."""
+    """The offline agent in one run: handles prompts until the user or the scenario ends it."""
 
     def __init__(
         self,

@@ -50,9 +50,10 @@ Send = Callable[[Submission], ToolAnswer]
 
 
 def main(environ: Mapping[str, str]) -> int:
-    """Run the server until standard input ends, and return the process's exit code.
+    """Run the MCP server on stdin and stdout until stdin ends, and return the process's exit code.
 
-    If the environment names no launch, an error is written to stderr and its code is returned.
+    If the environment names no launch, no server runs: an error is written to stderr, and its exit
+    code is returned.
 
     Args:
         environ: The environment of the process, which names the session, the seat and the launch.
@@ -67,7 +68,7 @@ def main(environ: Mapping[str, str]) -> int:
 
 
 def build(identity: Identity) -> MCPServer:
-    """Return a server with one tool for each signal; it does not run yet.
+    """Return an MCP server with one tool for each signal; it does not run yet.
 
     ``identity`` names the session, the seat and the launch for which the tools submit signals.
     """

@@ -34,7 +34,7 @@ def draw_result(
     Args:
         result: The result.
         cols: Columns of the terminal.
-        rows: Free rows of the terminal.
+        rows: The number of rows that are free for it.
         writes: Whether the user is typing a text. Keys are then part of that text, so the lines
             name no keys.
     """

@@ -39,7 +39,10 @@ _DIFF_STYLES: Final = (
 
 
 def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
-    """Return how much of the picture's text fits on a screen of this size."""
+    """Return how much of ``picture.reading``, the text that the user reads, fits on the screen.
+
+    ``cols`` and ``rows`` are the size of the whole screen. Without a text, an empty page.
+    """
     reading = picture.reading
     if reading is None:
         return TextPage()
@@ -48,9 +51,9 @@ def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
 
 
 def draw_reading(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLine, ...]:
-    """Return a page of the text that the user reads, with the question below it, as ``rows`` lines.
+    """Return ``rows`` lines: a page of the text that the user reads, above hints and a question.
 
-    Empty if the picture has no such text, or the pane has too few rows for it.
+    The text is ``picture.reading``. Empty if there is none, or the pane has too few rows for it.
     """
     reading, page = picture.reading, page_of(picture, cols, rows)
     if reading is None or page.rows < _LEAST:
@@ -103,9 +106,10 @@ def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
 
 
 def wrap_indented(text: str, cols: int) -> Iterator[str]:
-    """Yield the lines into which a line of text is wrapped, each with the text's indentation.
+    """Wrap one line of text, and yield the resulting lines, each with the indentation of ``text``.
 
-    An indentation of more than half of the columns is dropped.
+    An indentation of more than half of the columns is dropped. At most 40 lines are yielded; the
+    rest is cut.
     """
     line = printable(text).rstrip()
     if len(line) <= cols and line.isascii():

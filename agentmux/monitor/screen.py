@@ -49,7 +49,7 @@ _UNCOLOURED: Final[Mapping[SegmentStyle, str]] = {
 
 
 def style_line(line: MonitorLine, *, colour: bool) -> str:
-    """Return a line with escape sequences (SGR) for its styles.
+    """Return the text of a line with the escape sequences of its styles; print nothing.
 
     Args:
         line: The line.
@@ -184,7 +184,7 @@ class PlainDisplay:
         self._said: tuple[MonitorMessage, ...] = ()
 
     def show(self, picture: MonitorContent) -> None:
-        """Print the messages that the last picture did not have; never raises."""
+        """Print the messages of ``picture`` that the last picture did not have; never raise."""
         new = _new(self._said, picture.messages)
         self._said = picture.messages
         encoding = self._stream.encoding or "utf-8"

@@ -33,4 +33,4 @@ class Fleet(Protocol):
         """
 
     def forget(self) -> None:
-        """Drop cached answers, so that the next call reads anew; call it after a decision."""
+        """Drop cached answers, so that the next call reads the fleet; call it after a decision."""

@@ -52,7 +52,7 @@ class ForgeRequest:
 
     Attributes:
         branch: The branch to be merged.
-        commit: The tip of ``branch``, as far as the forge knows.
+        commit: The id of the newest commit of ``branch``, as far as the forge knows.
         base: The branch that ``branch`` is to be merged into.
         is_open: Whether the request is neither merged nor closed.
         is_merged: Whether the request was merged.
@@ -122,7 +122,9 @@ class Forges(Protocol):
         """
 
     def identity(self, place: RepoRef) -> str:
-        """Return the name or id that the forge uses for the repository in `ForgeRequest.source`.
+        """Return how the forge names the repository ``place`` in `ForgeRequest.source`.
+
+        Compare the two to see whether a request comes from this repository.
 
         Raises:
             ForgeError: The forge's program cannot answer.
@@ -145,14 +147,15 @@ class Forges(Protocol):
         """
 
     def wait_for_commit(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
-        """Wait until the forge shows ``commit`` as the tip of a request's branch.
+        """Wait until the forge shows ``commit`` as the newest one of a request's branch.
 
-        A forge needs a moment to notice a push. The wait ends after some seconds in any case.
+        A forge needs a moment to notice a push. The wait ends after some seconds in any case, and
+        does not raise then.
 
         Args:
             place: The repository that has the request.
             number: The number of the request.
-            commit: The commit that was pushed to the request's branch.
+            commit: The id of the commit that was pushed to the request's branch.
 
         Returns:
             The request as the forge last showed it; its commit may still be another one.
@@ -162,7 +165,7 @@ class Forges(Protocol):
         """
 
     def open(self, new: NewRequest) -> str:
-        """Open a request, and return what the forge's program printed.
+        """Open a request on the forge, and return what the forge's program printed to stdout.
 
         Raises:
             ForgeError: The program failed; the request may have been opened nevertheless.
@@ -176,34 +179,37 @@ class RemoteBranches(Protocol):
         """Return every remote, in the order of git's configuration; empty outside a repository."""
 
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
-        """Return the tip of the branch ``name``; None if there is no such branch.
+        """Return the id of a branch's newest commit; None if there is no such branch.
 
         Args:
-            name: Short name of the branch.
-            remote: The remote that has the branch; its state at the last fetch counts. None looks
-                for a local branch.
+            name: Short name of the branch, such as ``main``.
+            remote: The name of the remote that has the branch; it is not asked, its state at the
+                last fetch counts. None looks for a local branch.
         """
 
     def bring(self, name: str, commit: str, remote: str) -> None:
         """Fetch a branch, and create a local branch of the same name that tracks it.
 
         Args:
-            name: Short name of the branch.
-            commit: The commit at which the local branch is created.
-            remote: The remote to fetch from.
+            name: Short name of the branch, such as ``main``.
+            commit: The id of the commit at which the local branch is created.
+            remote: The name of the remote to fetch from.
 
         Raises:
-            GitError: Git cannot fetch the branch, or the branch does not contain ``commit``.
-            UsageError: A local branch of this name exists, or the name is not allowed here.
+            GitError: Git cannot fetch the branch; or it refuses to create the local one, because
+                one of this name exists or the repository lacks ``commit``.
         """
 
     def fetch(self, name: str, commit: str, remote: str) -> None:
-        """Fetch a branch, so that the repository has ``commit``; creates no local branch.
+        """Fetch a branch, so that the repository has ``commit``; create no local branch.
 
-        The parameters are those of `bring`.
+        Args:
+            name: Short name of the branch, such as ``main``.
+            commit: The id of a commit of the branch.
+            remote: The name of the remote to fetch from.
 
         Raises:
-            GitError: Git cannot fetch the branch, or the branch no longer contains ``commit``.
+            GitError: Git cannot fetch the branch, or the repository lacks ``commit`` afterwards.
         """
 
     def main_branch(self, remote: str) -> str | None:

@@ -52,7 +52,7 @@ class FollowedFeature:
 
 
 class FleetFollower:
-    """Reads the features of a fleet again and again, and reports those that changed.
+    """Reads the features of a fleet when asked, and passes those that changed to a callback.
 
     Attributes:
         features: The features when they were last read, by key; empty before the first read.
@@ -73,10 +73,10 @@ class FleetFollower:
         self._looked = 0.0
 
     def wait_for(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
-        """Follow the fleet until ``condition`` is true.
+        """Read the features after each change of the database, until ``condition`` is true.
 
         Args:
-            condition: A function that is called each time the features were read.
+            condition: A function without arguments, called each time the features were read.
             what: Describes the condition in error messages.
             deadline_s: How many seconds to wait at most.
 
@@ -99,7 +99,7 @@ class FleetFollower:
                 next(changes)
 
     def look(self) -> None:
-        """Read the features once, and report those that changed.
+        """Read the features once, and pass those with a new `status_text` to the callback.
 
         Raises:
             AgentmuxError: A feature failed.

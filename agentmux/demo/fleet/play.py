@@ -42,10 +42,12 @@ _ALL_S: Final = 180.0
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Run the fleet demo, and return its exit code.
+    """Run the fleet demo without a person, and print what happens; return its exit code.
+
+    The exit code is OK if every check of the demo passed, else FAILED.
 
     Args:
-        keep: Keep the demo's folder and processes at the end.
+        keep: Whether to leave the demo's folder and processes at the end.
 
     Raises:
         AgentmuxError: The demo could not be finished or cleaned up.
@@ -54,7 +56,7 @@ def run(*, keep: bool) -> ExitCode:
 
 
 class DemoWorker:
-    """A running worker of the fleet on one of the demo's hosts.
+    """A worker of the fleet on one of the demo's hosts; its process starts with the object.
 
     Attributes:
         name: The host's name.

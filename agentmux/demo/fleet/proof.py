@@ -34,7 +34,7 @@ class CountedCommit:
 
 
 def read_commits(log: str) -> tuple[CountedCommit, ...]:
-    """Parse the output of ``git log`` with the format `LOG_FORMAT`; return its commits in order."""
+    """Parse the output of ``git log`` with the format `LOG_FORMAT`; return commits in its order."""
     commits = []
     for line in log.splitlines():
         name, parents, subject, event = line.split("\x1f")
@@ -55,7 +55,7 @@ def claims(
     """Check the shared repository and the sessions of the hosts; yield the result of each check.
 
     Args:
-        features: The features of the backlog, each as the subject of its commit.
+        features: The features of the backlog, each as the subject that its commit must have.
         commits: All commits of the shared repository.
         branches: The id of the newest commit of each branch, by the branch's name.
         sessions: The names of the sessions on each host, by the host's name.

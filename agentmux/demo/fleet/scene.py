@@ -66,22 +66,25 @@ def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
 
 
 def repository(root: Path) -> Path:
-    """Return the path of the shared repository, which every host clones and pushes to."""
+    """Return the path in the demo's folder ``root`` of the repository that the hosts share."""
     return root / "calc.git"
 
 
 def database(root: Path) -> Path:
-    """Return the path of the fleet's database; its folder contains only files of the database."""
+    """Return the path in the demo's folder ``root`` of the fleet's SQLite database.
+
+    Its folder contains only files of the database.
+    """
     return root / "fleet" / "fleet.sqlite"
 
 
 def url_file(root: Path) -> Path:
-    """Return the path of the file with the database's URL."""
+    """Return the path in the demo's folder ``root`` of the file with the database's URL."""
     return root / "database-url"
 
 
 def backlog() -> str:
-    """Return the backlog's content, as YAML."""
+    """Return the text of the demo's backlog file, which is YAML; nothing is written."""
     lines = []
     for key, feature in FEATURES.items():
         first = ", priority: 1" if key == CHANGED else ""

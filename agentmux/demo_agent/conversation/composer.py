@@ -23,7 +23,7 @@ class InputBox:
         self._parts += [(char, char) for char in text if char.isprintable()]
 
     def paste(self, text: str) -> None:
-        """Append pasted text. A single short line is shown in full, anything else as a marker."""
+        """Append pasted text, which is shown as a marker unless it is a single short line."""
         lines = text.count("\n")
         if not lines and len(text) < LONG_PASTE:
             self.type(text)
@@ -41,7 +41,7 @@ class InputBox:
         self._parts.clear()
 
     def take(self) -> str:
-        """Return the draft, with the full text of its pastes, and clear it."""
+        """Empty the draft, and return the text that it had, with the full text of its pastes."""
         text = "".join(real for _, real in self._parts)
         self.clear()
         return text

@@ -72,7 +72,7 @@ class Conversation:
         self._append({"type": "prompt", "text": prompt})
 
     def read(self, text: str) -> None:
-        """Record the text of the file that the last turn's prompt named."""
+        """Record the ``text`` of the file that the last turn's prompt named; read no file."""
         self.turns[-1] = self.turns[-1]._replace(read=text)
         self._append({"type": "read", "text": text})
 
@@ -82,9 +82,10 @@ class Conversation:
         self._append({"type": "answer", "text": answer, "outcome": outcome})
 
     def code_word(self) -> str | None:
-        """Return the last code word in the prompts and in the files that they named; None if none.
+        """Return the last code word that the conversation was told; None if it was told none.
 
-        Tests use a code word to see whether the agent still knows an earlier conversation.
+        It is the word after ``the code word is`` in a prompt, or in a file that a prompt named.
+        Tests use it to see whether the agent still knows an earlier conversation.
         """
         told = [
             match[1]
@@ -138,7 +139,7 @@ class Store:
         self._folder = home / "conversations"
 
     def new(self, cid: str, model: str | None) -> Conversation:
-        """Return a new conversation; it has no file before its first prompt.
+        """Return a new conversation with the id ``cid``; it has no file before its first prompt.
 
         Raises:
             WrongArgvError: A conversation with this id exists.

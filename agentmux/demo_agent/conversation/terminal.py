@@ -90,7 +90,7 @@ class TerminalInterface:
             self._draw(self._block())
 
     def next_prompt(self) -> str:
-        """Wait for the next prompt, without using any CPU, and return it.
+        """Return the next queued prompt; wait until the user enters one if none is queued.
 
         Raises:
             QuitError: The user ended the program, or the terminal is lost.

@@ -22,6 +22,7 @@ class UserInterface(Protocol):
 
         Raises:
             TurnCancelledError: The user pressed Esc or Ctrl-C.
+            QuitError: The user ended the program, or the terminal is lost.
         """
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
@@ -34,6 +35,9 @@ class UserInterface(Protocol):
 
         Returns:
             The index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+
+        Raises:
+            QuitError: The terminal is lost.
         """
 
     def busy(self, on: bool) -> None:

@@ -32,16 +32,17 @@ class SubPlan{index}Test(unittest.TestCase):
 
 
 def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -> list[str]:
-    """Write the files of one sub-plan.
+    """Write the project files of one sub-plan, those that the plan says it owns.
 
-    A code file gets a section for the sub-plan, a test file gets one test.
+    A code file gets a section for the sub-plan, which replaces an earlier one. A test file gets one
+    test. Paths outside of the project are left out.
 
     Args:
         root: The project's directory.
         plan: The content of ``plan.yaml``; empty if there is no plan.
         index: The number of the sub-plan.
-        files: The full text of some files, by path, which is written as given. Without a plan,
-            these are the files of the sub-plan.
+        files: By path, the full text of files that are written as given. Without a plan, the
+            sub-plan owns these files; if there are none, it owns made-up ones.
 
     Returns:
         The paths of the written files, relative to ``root``.
@@ -63,7 +64,10 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
 
 
 def first_file(plan: dict[str, Any]) -> str:
-    """Return the first file of the plan's first sub-plan; ``README.md`` if it has no files."""
+    """Return the path of a file that the plan's first sub-plan owns; else ``README.md``.
+
+    ``plan`` is the content of ``plan.yaml``. If it is empty, a made-up plan takes its place.
+    """
     parts = subplans_of(plan) or subplans_of(whole_plan({}))
     owned = parts[min(parts)].get("owned_files") or ["README.md"]
     return str(owned[0])
@@ -77,7 +81,8 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
         request: The text of the fix request.
         attempt: The name of the fix, such as ``1.2`` for cycle 1 and iteration 2; a fix with the
             same name again changes nothing.
-        files: The full text of files, by path; if there are any, only these are written.
+        files: The full text of files, by path; if there are any, these are written instead, and
+            ``request`` is not used.
 
     Returns:
         The paths of the changed files, relative to ``root``; empty if the request names no file

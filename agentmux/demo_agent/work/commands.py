@@ -27,7 +27,7 @@ class CommandResult(NamedTuple):
 
 
 def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> CommandResult:
-    """Run a command, and wait until it ends, at most `TIMEOUT_S`; it does not raise.
+    """Run a command, and wait until it ends; end it after `TIMEOUT_S`; never raise.
 
     Args:
         argv: The command line.

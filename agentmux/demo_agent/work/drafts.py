@@ -27,7 +27,7 @@ def draft(
     """Return the text of an artifact; nothing is written.
 
     Args:
-        path: The path of the artifact; its file name decides which text is returned.
+        path: The path of the artifact, whose file name decides which text is returned.
         seat: The agent's seat.
         life: The agent's behaviour, which may contain parts of the text.
         example: The text to return for a YAML file of an unknown name; empty if there is none.
@@ -105,11 +105,14 @@ def _review(_seat: OwnSeat, life: Behaviour) -> str:
 
 
 def finding(seat: OwnSeat, path: str) -> dict[str, str]:
-    """Return a finding for a review that fails: its place, issue, severity and recommendation.
+    """Return a made-up finding for a review that fails.
 
     Args:
         seat: The reviewer's seat.
         path: The file that the finding is about.
+
+    Returns:
+        The finding, with the keys ``location``, ``issue``, ``severity`` and ``recommendation``.
     """
     return {
         "location": f"{path}:1",

@@ -54,7 +54,7 @@ class SeatWork:
         self._changed: list[str] = []
 
     def do(self, asked: Instructions) -> str:
-        """Follow the instructions of a prompt file; return one line about what was done.
+        """Write the files and give the signals of a prompt file; return one line about them.
 
         A signal that is refused does not raise: the line then names the first such command.
 
@@ -75,11 +75,11 @@ class SeatWork:
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Request the research that the scenario lists and that has no result yet.
+        """Request the research of the scenario that has no result yet; return what to wait for.
 
         Returns:
-            Pairs of kind (``code`` or ``web``) and topic: the accepted requests to whose results
-            the agent has to wait. Empty if there are none.
+            The accepted requests that have no result yet, as pairs of kind (``code`` or ``web``)
+            and topic. Empty if there is nothing to wait for.
         """
         waiting = []
         for item in self._life.research or ():

@@ -21,7 +21,11 @@ _EPOCHS: Final = 10
 
 
 def stop_abandoned(host: Host) -> None:
-    """Stop each session of this host whose feature was begun anew after this host was abandoned."""
+    """Stop the sessions on this host of features that were begun again elsewhere.
+
+    Those are the features for which a person has abandoned this host (`drain.abandon`). It blocks
+    until the sessions have stopped.
+    """
     for row in host.write(lambda each: rows.features(each, FEATURES.c.epoch > 1)):
         project = project_of(host, row) if host.id in row.refused_by else None
         if project is None:
@@ -37,7 +41,8 @@ def stop_abandoned(host: Host) -> None:
 def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:
     """Stop a session and end its lease, unless its feature still belongs to this host.
 
-    The feature does not if it was given to another host, was begun anew, or is gone.
+    The feature does not belong to this host if another host has it, it was begun again (its epoch
+    has grown), or it is gone.
 
     Args:
         host: This host.

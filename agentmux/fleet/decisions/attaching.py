@@ -58,7 +58,10 @@ class AttachCommand:
         return foreground.run(self.argv, environ)
 
     def hint(self, code: int) -> str:
-        """Return advice for the exit code of the command; empty if there is none."""
+        """Return advice for the user after the command has ended with the exit code ``code``.
+
+        Empty if there is none, and always for a session on this host.
+        """
         return _SSH_HINTS.get(code, "").format(host=self.host) if self.host else ""
 
 
@@ -72,7 +75,8 @@ def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachCom
 
     Raises:
         NotFoundError: The feature has no session, or its host is not in the fleet.
-        DataError: The session's path or the host's address in the database is invalid.
+        DataError: The session's path or the host's address in the database is invalid; or the
+            database reported an error.
         MissingError: The database is unreachable.
     """
     if not row.path or row.host is None:

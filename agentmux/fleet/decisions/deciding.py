@@ -50,23 +50,24 @@ def decide_with_consent(
     *,
     show: Callable[[str], object] | None,
 ) -> str:
-    """Record a decision as `decide` does; show a result before its approval, and ask if possible.
+    """Record a decision as `decide` does; before an approval, show the result and ask the person.
 
-    A person who can be asked has to agree to an approval; requested changes need no consent.
+    A person who can be asked has to agree to an approval. Requested changes need no consent.
 
     Args:
-        engine: The fleet's database.
+        engine: The engine of the fleet's database.
         person: The person who decides.
         row: The feature.
         given: The decision. If it has no digest, it is about the result in ``row``.
-        show: Takes and shows a line about the result. If it is None, the lines are shown as notes,
-            and only if the person is asked.
+        show: A function that is called with each line about the result, before an approval. None
+            shows the lines as notes to ``person``, and only if the person is asked.
 
     Returns:
         The id of the decision.
 
     Raises:
-        BlockedError: As in `decide`.
+        BlockedError: There is nothing to decide now, the feature cannot be approved, or the result
+            is not the one that the person was shown.
         DeclinedError: The person said no.
     """
     asked = require_asked(row)
@@ -83,7 +84,8 @@ def decide_with_consent(
 def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
     """Record a decision on a feature, and enqueue the drive that delivers it to the session.
 
-    Nobody is asked. ``row`` is the feature as it was read; what it is now counts.
+    Nobody is asked, and the delivery is not awaited. ``row`` names the feature, which is read
+    again: its state in the database counts.
 
     Returns:
         The id of the decision.
@@ -128,7 +130,10 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
 
 
 def require_asked(row: Feature) -> dict[str, object]:
-    """Check that a person has to decide on a feature; return what, as in `Feature.question`.
+    """Check that a person has to decide on a feature; return what is to be decided.
+
+    Returns:
+        The fields ``cycle``, ``digest``, ``obstacle`` and ``lines`` (`HostSessions.question`).
 
     Raises:
         BlockedError: There is nothing to decide.
@@ -163,7 +168,10 @@ def _nothing(row: Feature) -> BlockedError:
 
 
 def same_row(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return the conditions, for `rows.change`, that a feature has not changed since ``row``."""
+    """Return SQL conditions for `rows.change`: that a feature has not changed since ``row``.
+
+    They compare its newest workflow, its status and its epoch. Nothing is read.
+    """
     return (
         FEATURES.c.drive == row.drive,
         FEATURES.c.status == row.status,
@@ -185,9 +193,9 @@ def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values
 
 
 def changed_meanwhile(row: Feature) -> BlockedError:
-    """Return the error for a feature that has changed since the person saw it.
+    """Return, but do not raise, the error for a feature that changed since the person saw it.
 
-    It checks nothing and does not raise.
+    The caller has found that out already; nothing is checked.
     """
     return BlockedError(
         f"feature {row.id} has changed meanwhile",
@@ -211,12 +219,13 @@ def require_unended(row: Feature) -> None:
 
 
 def cancel(engine: sa.Engine, person: Person, row: Feature) -> str:
-    """Cancel a feature: its host stops the session, and the feature fails.
+    """Cancel a feature, so that its host stops the session and the feature fails.
 
-    If the person can be asked, they are asked first.
+    If the person can be asked, they are asked first. The host acts later: it is not awaited. A
+    feature that has not begun fails at once.
 
     Returns:
-        What happens next, as a clause for the user: ``its host stops its session``.
+        What happens next, as a clause for the user, such as ``its host stops its session``.
 
     Raises:
         BlockedError: The feature has ended, or has changed since ``row`` was read.
@@ -243,10 +252,12 @@ def cancel(engine: sa.Engine, person: Person, row: Feature) -> str:
 
 
 def retry(engine: sa.Engine, row: Feature) -> str:
-    """Continue a failed feature: its host resumes the session; without one it is queued again.
+    """Let a failed feature go on: its host resumes its session; without one it is queued again.
+
+    The host acts later: it is not awaited.
 
     Returns:
-        What happens next, as a clause for the user: ``queued again``.
+        What happens next, as a clause for the user, such as ``queued again``.
 
     Raises:
         BlockedError: The feature has not failed, or has changed since ``row`` was read.

@@ -34,18 +34,19 @@ def require_begun(row: Feature) -> str:
 
 
 def abandon(engine: sa.Engine, person: Person, row: Feature) -> tuple[str, ...]:
-    """Abandon a feature's host, which is gone for good: ask, then queue the feature anew.
+    """Take one feature from its host, which is gone for good: ask, then queue the feature again.
 
-    Another host begins it from its beginning. The new session begins on the branch that the old
-    one pushed, if there is one.
+    Another host begins the feature from its beginning; the abandoned one may not run it again, but
+    keeps its other features. The new session begins on the branch that the old one pushed, if there
+    is one.
 
     Returns:
-        What is kept and what is lost, in words, one sentence each.
+        Two texts for the user: what is kept, and what is lost.
 
     Raises:
         BlockedError: The feature has not begun, is done or moved, or has changed since ``row`` was
             read; or the lease of its session may still hold.
-        UsageError: Nobody can be asked.
+        UsageError: Nobody can be asked for consent.
         DeclinedError: The person said no.
     """
     gone = require_begun(row)
@@ -95,10 +96,10 @@ It is more than 1 as a margin for differences between clocks.
 
 
 def drain(engine: sa.Engine, name: str) -> int:
-    """Tell the host with this name to take no more features; do not wait for those it runs.
+    """Tell the host named ``name`` to take no more features; do not wait for those it runs.
 
     Returns:
-        How many features have begun on the host and not ended.
+        How many features the host still has: begun there and not ended.
 
     Raises:
         NotFoundError: No host has this name.

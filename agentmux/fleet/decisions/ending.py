@@ -38,7 +38,7 @@ class DriveEnd:
         outcome: The new status of the feature, and its reason.
         path: The session's directory; None if there is no session.
         view: The session when it was last seen; None if the drive did not get to see it.
-        question: What a person has to decide; None if nothing.
+        question: What a person has to decide, as in `Feature.question`; None if nothing.
         delay_s: How many seconds to wait before the next drive. It counts only if the status is
             ``running``, or ``parked`` without ``view``; see `finish`.
     """
@@ -95,9 +95,10 @@ def _values(ended: DriveEnd) -> dict[str, object]:
 
 
 def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return the conditions, for `rows.change`, that the drive of ``row`` is still the current one.
+    """Return SQL conditions for `rows.change`: that the drive of ``row`` is still the current one.
 
-    It is, while no other workflow of the feature was enqueued and the feature runs on this host.
+    They hold as long as no other workflow of the feature was enqueued and the feature runs on this
+    host. Nothing is read.
     """
     return (
         FEATURES.c.drive == row.drive,

@@ -28,16 +28,19 @@ _LOOKED_AT: Final = 100
 
 
 class ExportWatch:
-    """Finds exported and returned sessions; reads a session only if its state file has changed."""
+    """Finds sessions of this host that were exported, or imported back, each time `look` is called.
+
+    It reads a session only if its state file has changed since the last call.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[Path, int] = {}
 
     def look(self, host: Host) -> None:
-        """Update the features whose session was exported, or has been imported back.
+        """Update the features in the database whose session was exported or imported back.
 
-        A failed feature becomes moved after an export, and a moved one failed when its session is
-        back. Only stopped sessions can be exported, so no drive runs for these features.
+        After an export, a failed feature becomes moved. When its session is back, a moved feature
+        becomes failed. Only stopped sessions can be exported, so no drive runs for these features.
 
         Raises:
             DBAPIError: The database is unreachable.

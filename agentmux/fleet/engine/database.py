@@ -203,7 +203,7 @@ def _describe_error(error: SQLAlchemyError) -> str:
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether a call that failed with ``error`` may succeed later.
+    """Return whether a database call that failed with ``error`` may succeed if it is repeated.
 
     That is so if the database was unreachable or busy.
     """
@@ -217,11 +217,12 @@ def retry_while_unreachable(call: Callable[[], T], *, stopping: Callable[[float]
 
     Args:
         call: The function to call; it must be safe to repeat.
-        stopping: Waits for the given number of seconds, then returns whether to give up.
+        stopping: A function that waits for the seconds that it is given, and returns whether to
+            stop trying. It is called after each failed call.
 
     Raises:
-        DBAPIError: ``stopping`` said to give up, or repeating the call would not help.
-        PoolTimeoutError: ``stopping`` said to give up.
+        DBAPIError: ``stopping`` returned True, or repeating the call would not help.
+        PoolTimeoutError: ``stopping`` returned True.
     """
     while True:
         try:
@@ -232,9 +233,10 @@ def retry_while_unreachable(call: Callable[[], T], *, stopping: Callable[[float]
 
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create the fleet's tables that do not exist yet, and record the version of the contract.
+    """Create the fleet's tables that do not exist yet, and record the contract version.
 
-    For SQLite, also create the database file and its folder.
+    The contract version (`tables.CONTRACT`) says which programs understand the database's content.
+    For SQLite, the database file and its folder are created, too.
 
     Raises:
         DataError: The database was created by a newer version of AgentMux.
@@ -259,12 +261,13 @@ def create_tables(engine: sa.Engine) -> None:
 
 
 def require_contract(engine: sa.Engine) -> None:
-    """Check that the database has a fleet, with the contract version of this program.
+    """Check that the database has a fleet, and that this program understands its content.
 
-    DBOS does not report a different version: it would silently leave the work in the queues.
+    The contract version in the database must be that of this program (`tables.CONTRACT`). DBOS does
+    not report a different version: it would silently leave the work in the queues.
 
     Raises:
-        DataError: The versions differ, or the database has no fleet.
+        DataError: The versions differ, the database has no fleet, or it reported an error.
         MissingError: The database is unreachable.
     """
     with explain_errors(engine):
@@ -277,7 +280,9 @@ def require_contract(engine: sa.Engine) -> None:
 
 
 def require_version(connection: sa.Connection) -> None:
-    """Check that a fleet's database has the contract version of this program.
+    """Check that a fleet's database has this program's contract version (`tables.CONTRACT`).
+
+    Use it in a transaction; `require_contract` also checks that there is a fleet.
 
     Raises:
         DataError: The versions differ.

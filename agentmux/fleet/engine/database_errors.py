@@ -58,7 +58,7 @@ are quoted for SQL.
 
 
 def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | None:
-    """Return advice on how to make a database usable; None if the error is not a known one.
+    """Return advice for the user on a database error, one sentence; None if it is not a known one.
 
     Args:
         said: The error message of the database or of its client library.

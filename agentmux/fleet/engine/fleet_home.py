@@ -39,12 +39,12 @@ class FleetHome:
 
     @property
     def identity_file(self) -> Path:
-        """The JSON file with this host's id."""
+        """The path of the JSON file with this host's id."""
         return self.folder / "host.json"
 
     @property
     def log(self) -> Path:
-        """The log file of the worker and of DBOS."""
+        """The path of the log file of the worker and of DBOS, its workflow library."""
         return self.folder / "worker.log"
 
     @property
@@ -54,7 +54,7 @@ class FleetHome:
 
     @property
     def drives(self) -> Path:
-        """The folder with one lock file per feature; see `HostCommands.feature_lock`."""
+        """The folder with the lock files of features, one each; see `HostCommands.feature_lock`."""
         return self.folder / "drives"
 
     @property
@@ -70,7 +70,7 @@ class FleetHome:
         return (self.folder / "url").is_file()
 
     def url(self) -> str:
-        """Return the URL of the fleet's database, as `keep_url` wrote it.
+        """Read and return the URL of the fleet's database, as `keep_url` stored it.
 
         Raises:
             MissingError: No fleet has been set up here.
@@ -136,7 +136,7 @@ class FleetHome:
 
 
 def place_of(environ: Mapping[str, str]) -> FleetHome:
-    """Return the fleet's folder for the user with the environment variables ``environ``."""
+    """Return the fleet's folder for the user whose environment variables are ``environ``."""
     return FleetHome(machine.fleet_dir(environ))
 
 
@@ -167,7 +167,7 @@ def shown_url(url: str) -> str:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether only the file's owner, who is the user or root, can access it.
+    """Return whether a file belongs to the user or root, and no one but its owner can access it.
 
     Raises:
         OSError: The file does not exist, or the system does not let us look.

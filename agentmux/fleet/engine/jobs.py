@@ -7,13 +7,13 @@ from agentmux.fleet.engine.workflows import Job
 
 
 def next_job(row: Feature, kind: str, host: str | None, *, delay_s: float = 0.0) -> Job:
-    """Return the next workflow of a feature, numbered one higher than its newest; enqueue nothing.
+    """Return a feature's next workflow, with the number ``row.drive + 1``; enqueue nothing.
 
-    The caller passes it to `Enqueuer.enqueue`, and has to write that number to the column ``drive``
-    of the feature's row, in the transaction that enqueues the workflow.
+    The caller passes it to `Enqueuer.enqueue`, and in the same transaction writes its number to the
+    column ``drive`` of the feature's row.
 
     Args:
-        row: The feature before that change.
+        row: The feature, with the number of its newest workflow in ``drive``.
         kind: `workflows.ADMIT` or `workflows.DRIVE`.
         host: The id of the only host that may run the workflow; None if any host may.
         delay_s: How many seconds the workflow waits in the queue at least.

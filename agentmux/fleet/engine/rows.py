@@ -41,7 +41,7 @@ class Feature:
     Attributes:
         id: A UUID.
         key: The key that the user gave it, unique in the fleet; None if the user gave none.
-        wish: The request as submitted; see `from_fields`.
+        wish: The fields of the request as submitted; `from_fields` makes a `FleetRequest` of them.
         title: One line that says what the feature is about.
         priority: From 1 (first) to 1000.
         status: The status of the feature in the fleet.
@@ -58,10 +58,10 @@ class Feature:
         result: Where the result is (``branch``, ``commit``, ``request``); None if not known yet.
         question: What a person has to decide (``cycle``, ``digest``, ``obstacle``, ``lines``); None
             if there is nothing to decide.
-        epoch: 1, then 1 more each time the feature is begun anew on another host.
-        drive: The number of its newest workflow, of either kind.
+        epoch: 1, then 1 more each time the feature is begun again on another host.
+        drive: The number of its newest workflow, which may be an admission or a drive.
         idle_drives: How many drives in a row, including the newest, made no progress.
-        progress: How many lines of work its journal had when the newest drive began.
+        progress: How many lines of its session's journal recorded work when the newest drive began.
         resumes: Whether the next drive has to resume a session that failed or was stopped.
         cancelled: Whether a person has cancelled the feature.
         submitted_at: In seconds of Unix time.
@@ -188,7 +188,7 @@ def is_uuid(text: str) -> bool:
 def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
     """Return the feature with this id; None if there is none.
 
-    For a damaged row, all functions return a feature that has failed, with the title ``(damaged)``.
+    A damaged row is returned as a failed feature with the title ``(damaged)``.
     """
     query = sa.select(FEATURES).where(FEATURES.c.id == feature_id)
     row = connection.execute(query).mappings().first()
@@ -208,9 +208,10 @@ def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple
 def first_features(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return the first features that meet all conditions ``where``, at most ``most``.
+    """Return the ``most`` most urgent features among those that meet all conditions ``where``.
 
-    They are sorted by priority, then in the order of submission.
+    They are in the order of priority, then of submission. Conditions are SQL expressions on
+    `FEATURES`; without any, all features count.
     """
     order = (FEATURES.c.priority, *_SUBMITTED)
     query = sa.select(FEATURES).where(*where).order_by(*order).limit(most)
@@ -220,9 +221,10 @@ def first_features(
 def last_changed(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return the features that changed last and meet all conditions ``where``, at most ``most``.
+    """Return the ``most`` last changed features among those that meet all conditions ``where``.
 
-    The most recently changed one comes first.
+    The last changed one comes first. Conditions are SQL expressions on `FEATURES`; without any, all
+    features count.
     """
     query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.updated_at.desc()).limit(most)
     return tuple(_feature(row) for row in connection.execute(query).mappings())
@@ -236,11 +238,13 @@ def change(
     Args:
         connection: The connection whose transaction makes the change.
         feature_id: The feature's id.
-        where: Conditions on the row as it is now, so that no newer change is overwritten.
-        values: The new values by column; ``updated_at`` is set to now if it is not given.
+        where: SQL conditions on `FEATURES`, which must hold for the row as it is now, so that no
+            newer change is overwritten; without any, the row is changed in any case.
+        values: The new values, by the column's name. ``updated_at`` is set to now if it is not
+            given.
 
     Returns:
-        Whether the row was changed.
+        Whether the row was changed; False if a condition does not hold, or there is no such row.
     """
     values.setdefault("updated_at", now_s(connection.engine))
     result = connection.execute(
@@ -260,7 +264,7 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
 
 
 def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]]:
-    """Return the repositories that each host may run, as in ``fleet.repos``, by the host's id.
+    """Return which repositories each host may run: its entries of ``fleet.repos``, by its id.
 
     A host is missing from the mapping if its worker has not told the fleet its repositories.
     """
@@ -336,13 +340,14 @@ def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDec
 
 
 def record_answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:
-    """Record how a session answered a decision.
+    """Record whether a session accepted a decision, and what went wrong.
 
     Args:
         connection: The connection whose transaction makes the change.
         decision_id: The decision's id.
-        status: `DELIVERED` or `REFUSED`.
-        said: The error, in words; empty if there was none.
+        status: `DELIVERED` if the session accepted the decision, else `REFUSED`.
+        said: The error, in words, which an accepted decision can have, too; empty if there was
+            none.
     """
     connection.execute(
         DECISIONS.update().where(DECISIONS.c.id == decision_id).values(status=status, answer=said)

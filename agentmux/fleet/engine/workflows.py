@@ -50,7 +50,7 @@ def host_queue(host: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A workflow of a feature, to be enqueued.
+    """A workflow of a feature (its admission or a drive), to be enqueued with `Enqueuer.enqueue`.
 
     Attributes:
         kind: `ADMIT` or `DRIVE`.
@@ -83,9 +83,9 @@ class Enqueuer:
         )
 
     def enqueue(self, connection: sa.Connection, job: Job) -> None:
-        """Enqueue a workflow in the transaction of ``connection``.
+        """Enqueue a workflow in the transaction of ``connection``, which the caller commits.
 
-        It exists once the caller commits that transaction.
+        No host sees the workflow before the commit.
         """
         options: EnqueueOptions = {
             "workflow_name": job.kind,
@@ -109,9 +109,9 @@ class Enqueuer:
         return frozenset(each.workflow_id for each in workflows)
 
     def forget(self, before: datetime) -> int:
-        """Delete the oldest workflows that ended before ``before``, at most 1000 of them.
+        """Delete the records of workflows that ended before ``before``, at most 1000 at a time.
 
-        They are not needed any more: no workflow of a feature reuses the number of another.
+        The records are not needed: no workflow of a feature reuses the number of another.
 
         Returns:
             How many workflows were deleted.
@@ -128,7 +128,7 @@ class Enqueuer:
 
 
 def migrate(engine: sa.Engine, log: logging.Handler) -> None:
-    """Create or migrate the tables of DBOS, and register the queue of new features.
+    """Create or migrate the tables of DBOS, and register the queue of new features; run nothing.
 
     Args:
         engine: The engine of the fleet's database.
@@ -152,16 +152,17 @@ Body = Callable[[str, int], str]
 
 
 def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, drive: Body) -> None:
-    """Start to run the workflows in the queue of a host and in the queue of new features.
+    """Start to run the workflows of a host, and those of new features, in threads of DBOS.
 
-    Workflows that this host was running when its last worker was killed are run again.
+    It returns at once; `stop_workflows` ends it. Workflows that this host was running when its last
+    worker was killed are run again.
 
     Args:
         engine: The engine of the fleet's database.
         host: The host's id.
         log: The handler that receives the log of DBOS.
-        admit: The function of the workflows of kind `ADMIT`.
-        drive: The function of the workflows of kind `DRIVE`.
+        admit: Runs a workflow of kind `ADMIT`; takes the feature's id and the workflow's number.
+        drive: Runs a workflow of kind `DRIVE`; takes the same.
     """
     _configure(engine, host, log, run_migrations=False)
     DBOS.workflow(name=ADMIT, max_recovery_attempts=_MANY)(admit)

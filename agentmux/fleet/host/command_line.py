@@ -12,13 +12,13 @@ _DELIVERY_S: Final = "120"
 
 
 def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
-    """Return the words of the command that starts a feature's session; nothing is run.
+    """Return the arguments of ``agentmux`` that start a feature's session; run nothing.
 
     The command reads the feature's text, if there is one, from its standard input.
 
     Args:
         request: What was submitted.
-        slug: The name of the session.
+        slug: The session's name without its time, as `session_slug` returns it.
         base: The commit or branch that the session begins on; empty: as configured.
     """
     options = {
@@ -35,7 +35,7 @@ def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
 
 
 def decision_words(name: str, decision: FeatureDecision) -> tuple[str, ...]:
-    """Return the words of the command that gives a decision to the session ``name``; run nothing.
+    """Return the arguments of ``agentmux`` that give a decision to session ``name``; run nothing.
 
     For requested changes, the command reads their text from its standard input.
     """

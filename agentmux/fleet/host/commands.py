@@ -35,7 +35,7 @@ class CommandOutcome:
         answer: The JSON output; empty if the command wrote no JSON object.
         said: The error message, with the first hint. Without an error, the last line that the
             command wrote to stderr, or a sentence with the exit code.
-        lasting: Whether the command reported an error that would occur again on a new try.
+        lasting: Whether the same command would fail again, so that a new try is useless.
     """
 
     code: int
@@ -60,9 +60,10 @@ class HostCommands:
 
     @contextmanager
     def feature_lock(self, feature: str) -> Iterator[int]:
-        """Context manager that holds a feature's lock, and yields its file descriptor.
+        """Context manager that holds a feature's lock, and yields the lock's file descriptor.
 
-        It first waits for commands that still run for the feature, such as one of a killed worker.
+        It first waits, without a limit, for commands that still run for the feature, such as one of
+        a killed worker.
 
         Args:
             feature: The feature's id.
@@ -79,7 +80,7 @@ class HostCommands:
     def run(
         self, project: Path, words: Sequence[str], *, lock: int, text: str = ""
     ) -> CommandOutcome:
-        """Run a command of AgentMux until it ends, at most 15 minutes.
+        """Run a command of AgentMux, and wait until it ends; end it after 15 minutes.
 
         Args:
             project: The folder of the project in which the command works.

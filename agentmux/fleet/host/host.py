@@ -61,14 +61,15 @@ class Host:
         enqueuer: Enqueues workflows.
         commands: Runs commands of AgentMux.
         settings: The settings of the fleet.
-        slots: Limits how many features run at once.
+        slots: The slots of this host, which limit how many features run at once.
         leases: Renews the leases of the sessions.
         watching: Notices changes in the sessions' directories.
         environ: The environment variables of the worker.
         config: The file given with ``--config``; None if there was none.
         stop: An event that is set when the worker is about to end.
         draining: An event that is set when the host takes no more features.
-        orders: What the worker last read about each unfinished feature of this host, by its id.
+        orders: What the worker last read about each unfinished feature of this host, by the
+            feature's id.
     """
 
     id: str
@@ -90,8 +91,8 @@ class Host:
     def write(self, call: Callable[[sa.Connection], T]) -> T:
         """Call ``call`` with a connection in a transaction, commit, and return its result.
 
-        While the database is unreachable, it waits and tries again; so ``call`` must be safe to
-        repeat.
+        While the database is unreachable, it waits and tries again, without a limit; so ``call``
+        must be safe to repeat. ``call`` may also only read.
 
         Raises:
             StoppingError: The worker is about to end.

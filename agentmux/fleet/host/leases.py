@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The time at which leases lapse, by both clocks of the host.
+    """The moment at which leases lapse, by two clocks of the host; the earlier one counts.
 
     Attributes:
         wall: The time by the host's clock.
@@ -34,7 +34,7 @@ class Until:
     monotonic_s: float
 
     def lease(self, epoch: int) -> str:
-        """Return the content of the lease file for a session.
+        """Return the content of a lease file that lapses at this moment; write nothing.
 
         ``epoch`` is the epoch of the feature (`Feature.epoch`) to which the session belongs.
         """
@@ -45,9 +45,10 @@ _NEVER: Final = Until(datetime.fromtimestamp(0, UTC), 0.0)
 
 
 class Leases:
-    """Writes the lease files of a host's sessions.
+    """Writes the lease files of a host's sessions, when the worker calls its methods.
 
-    Leases last for ``lease_s`` seconds from the last time the worker reached the database.
+    A lease says until when a session may act: for ``lease_s`` seconds from the last time that the
+    worker reached the database (`extend`).
     """
 
     def __init__(self, lease_s: float) -> None:
@@ -56,7 +57,9 @@ class Leases:
         self._lock = threading.Lock()
 
     def extend(self, at: datetime, monotonic_s: float) -> None:
-        """Extend future leases after the worker has reached the database.
+        """Set when leases lapse from now on: ``lease_s`` seconds after ``at``; write no file.
+
+        Call it after the worker has reached the database.
 
         Args:
             at: When the worker sent its request to the database.
@@ -67,7 +70,7 @@ class Leases:
             self._until = Until(at + timedelta(seconds=self._lease_s), until_s)
 
     def have_lapsed(self, at: datetime, monotonic_s: float) -> bool:
-        """Return whether all leases have lapsed at this moment. True before the first `extend`.
+        """Return whether the leases of the last `extend` have lapsed; True before the first one.
 
         Args:
             at: The moment by the host's clock.
@@ -77,14 +80,18 @@ class Leases:
             return at >= self._until.wall or monotonic_s >= self._until.monotonic_s
 
     def text(self, epoch: int) -> str:
-        """Return the content of a lease file for a session of this epoch, renewed as of now."""
+        """Return the content of a lease file that lapses as the last `extend` says; write nothing.
+
+        ``epoch`` is the epoch of the session's feature (`Feature.epoch`).
+        """
         with self._lock:
             return self._until.lease(epoch)
 
     def write(self, session: Path, epoch: int) -> None:
-        """Renew the lease of a session, unless its file holds one of a newer epoch.
+        """Write the lease file of a session, unless it holds a lease of a newer epoch.
 
-        A file that cannot be written is logged and does not raise an error.
+        The lease lapses as the last `extend` says. A file that cannot be written is logged and does
+        not raise an error.
 
         Args:
             session: The session's directory; nothing is done if it does not exist.
@@ -103,7 +110,8 @@ class Leases:
     def end(self, session: Path, epoch: int) -> None:
         """Make the lease of a session lapse at once, because its feature left this host.
 
-        Nothing is done if the directory ``session`` does not exist.
+        ``epoch`` is the epoch of the feature to which the session belongs. Nothing is done if the
+        directory ``session`` does not exist.
 
         Raises:
             DataError: The lease file cannot be written.
@@ -112,12 +120,12 @@ class Leases:
             files.replace(session / lease.NAME, _NEVER.lease(epoch).encode())
 
     def has_ended(self, session: Path) -> bool:
-        """Return whether the lease of a session was ended with `end`."""
+        """Return whether the lease of a session was ended with `end`, by this or another worker."""
         data = files.read_limited(session / lease.NAME, lease.MAX)
         there = lease.decode(data) if data is not None else None
         return there is not None and there.until == _NEVER.wall
 
     def renew(self, sessions: Mapping[Path, int]) -> None:
-        """Renew the leases of these sessions; ``sessions`` maps each directory to its epoch."""
+        """Call `write` for each session; ``sessions`` has their epochs, by their directories."""
         for session, epoch in sessions.items():
             self.write(session, epoch)

@@ -29,7 +29,10 @@ def _explain_replaced() -> DataError:
 
 
 class Presence:
-    """Writes the row of this host in the fleet's database."""
+    """Writes the row of this host in the fleet's database, once per call; it has no thread.
+
+    The worker calls `begin` at its start, `beat` every few seconds, and `end` at its end.
+    """
 
     def __init__(self, host: Host, slots: int) -> None:
         self._host, self._engine, self._slots = host, host.engine, slots
@@ -37,7 +40,7 @@ class Presence:
         self._file = file_of(host.engine)
 
     def begin(self) -> None:
-        """Write to the database that this worker runs, and which repositories it may run.
+        """Write once that this worker runs, with how many slots, and for which repositories.
 
         Raises:
             BlockedError: Another host has the same name, or another worker has this host's id.
@@ -104,7 +107,7 @@ class Presence:
         )
 
     def beat(self, busy: int) -> None:
-        """Write to the database that this worker still runs, with ``busy`` slots taken.
+        """Write once that this worker still runs; ``busy`` is how many of its slots are taken.
 
         Raises:
             BlockedError: Another worker runs with this host's id now.
@@ -127,7 +130,7 @@ class Presence:
                 raise self._explain_taken("another worker")
 
     def end(self) -> None:
-        """Write to the database that this worker has ended."""
+        """Write once that this worker has ended, unless a newer worker has taken over the row."""
         mine = (HOSTS.c.id == self._host.id, HOSTS.c.run == self._run)
         with self._engine.begin() as connection:
             connection.execute(HOSTS.update().where(*mine).values(running=False, busy=0))

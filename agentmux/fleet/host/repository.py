@@ -24,9 +24,9 @@ _CLONE_S: Final = 3600.0
 
 
 def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str:
-    """Return the repository that a person named: a URL unchanged, or an absolute path.
+    """Return the repository that a person named: a URL unchanged, or a path made absolute.
 
-    For a path inside a project, the path of the project is returned.
+    For a folder inside a project, it is the path of the project. The path need not exist.
 
     Args:
         text: A URL or a path; a relative path is relative to ``folder``.
@@ -41,10 +41,10 @@ def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str
 
 
 def clone_of(repository: str, clones: Path) -> Path | None:
-    """Return the folder for the host's clone of a repository; None if the host does not clone it.
+    """Return the folder that a clone of a repository has or would have here; clone nothing.
 
-    Nothing is cloned, and the folder need not exist. A URL and a bare repository are cloned. In a
-    checkout on this host, sessions work directly.
+    None if no clone is made of it: only a URL or a bare repository is cloned, and in a checkout on
+    this host sessions work directly.
 
     Args:
         repository: A URL or an absolute path.
@@ -56,7 +56,9 @@ def clone_of(repository: str, clones: Path) -> Path | None:
 
 
 def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Path:
-    """Return the project folder of a repository; clone the repository if needed.
+    """Return the project folder of a repository, after cloning the repository if needed.
+
+    Cloning may take long: up to an hour.
 
     Args:
         repository: A URL or an absolute path.
@@ -85,17 +87,17 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
 
 
 def fetch_base(project: Path, repository: str, base: str, environ: Mapping[str, str]) -> str:
-    """Return the commit or branch that a new session begins on; fetch a clone first.
+    """Fetch into a clone, and return the name of the commit or branch that a new session begins on.
 
     Args:
         project: The project folder, as `project_at` returned it.
-        repository: The repository, as it was submitted.
+        repository: The repository, as it was submitted; it says whether the folder is a clone.
         base: The base, as it was submitted; empty stands for the default branch of a clone.
         environ: The environment variables for git.
 
     Returns:
-        In a clone, the branch of ``origin`` that ``base`` names, or ``base`` itself if it names no
-        branch there; without a clone, ``base``. Empty means: as configured.
+        In a clone, ``origin/<branch>`` if ``base`` names a branch of the origin, else ``base``.
+        Without a clone, nothing is fetched and it is ``base``. Empty means: as configured.
 
     Raises:
         AgentmuxError: The clone could not be fetched.

@@ -54,14 +54,14 @@ class HostSessions:
         return folder / max(matches) if matches else None
 
     def view(self, path: Path) -> SessionView:
-        """Return the session in ``path`` as `list`, the desk and the web page show it."""
+        """Return the session in the directory ``path`` as ``agentmux list`` shows it."""
         site = self.site
         return look(site, (entry_at(site, path),), warns=False).data[0]
 
     def progress(self, path: Path | None) -> int:
-        """Return how many lines of the session's journal record work, not just starts and stops.
+        """Return how many lines of a session's journal record work, not just starts and stops.
 
-        0 if ``path`` is None or the journal cannot be read.
+        ``path`` is the session's directory. 0 if it is None or the journal cannot be read.
         """
         if path is None:
             return 0
@@ -72,9 +72,9 @@ class HostSessions:
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide on a session; None if there is nothing to decide.
 
-        The fields are ``cycle``; ``digest``, empty if the result cannot be approved now;
-        ``obstacle``, the reason for that, else empty; and ``lines``, the text to read before the
-        decision.
+        ``path`` is the session's directory. The fields are ``cycle``; ``digest`` of the result,
+        empty if the result cannot be approved now; ``obstacle``, why it cannot, else empty; and
+        ``lines``, a list of lines to read before the decision.
         """
         world = build.world(self.project, config=self.config, environ=self.environ)
         state = world.files(path).load().current
@@ -104,9 +104,10 @@ def next_wake_time(view: SessionView) -> datetime | None:
 
 
 def result_of(view: SessionView) -> Mapping[str, object]:
-    """Return where the result of a session is: ``branch``, ``commit`` and ``request``.
+    """Return where the result of a session is: the keys ``branch``, ``commit`` and ``request``.
 
-    Each value is None if there is none.
+    ``branch`` and ``commit`` are texts; ``request`` has the ``url`` and ``number`` of the pull or
+    merge request. Each value is None if there is none.
     """
     return {
         "branch": view.branch,
@@ -116,7 +117,7 @@ def result_of(view: SessionView) -> Mapping[str, object]:
 
 
 def pushed_branch(view: SessionView) -> str:
-    """Return the session's branch if a delivery has pushed it; else an empty string."""
+    """Return the name of the session's branch if a delivery has pushed it; else an empty text."""
     steps = view.delivery.get("steps") if view.delivery else None
     push = steps.get("push") if isinstance(steps, dict) else None
     done = isinstance(push, dict) and push.get("status") == "done"

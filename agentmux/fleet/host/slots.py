@@ -31,7 +31,8 @@ class Slots:
         Args:
             holder: Who asks for a slot.
             rank: The lowest rank is served first, and for equal ranks whoever has waited longest.
-            gives_up: A function that is called about once a second; True ends the wait.
+            gives_up: A function that returns whether to end the wait. It is called about once a
+                second, and not at all if a slot is free at once.
         """
         with self._changed:
             self._turn += 1
@@ -62,7 +63,7 @@ class Slots:
         return free or mine[2] in self._held
 
     def free(self, holder: str) -> None:
-        """Take the slot from the holder, so that another can have it. Harmless if it has none."""
+        """Release the slot of ``holder``, so that another can have it; ignore one without."""
         with self._changed:
             self._held.discard(holder)
             self._changed.notify_all()
@@ -70,7 +71,7 @@ class Slots:
     def hand_over(self, holder: str, other: str) -> None:
         """Give the slot of ``holder`` to ``other``, even if others have waited longer.
 
-        If ``other`` has a slot already, the slot of ``holder`` becomes free.
+        ``holder`` must have a slot. If ``other`` has one already, that of ``holder`` becomes free.
         """
         with self._changed:
             self._held.discard(holder)

@@ -57,10 +57,11 @@ def require_decision(decision: FeatureDecision) -> FeatureDecision:
 
 
 def session_of(host: Host, row: Feature) -> Path | None:
-    """Return the directory of a feature's session on this host.
+    """Return the directory of a feature's session on this host, if its row names a possible one.
 
     None if there is no session yet, the feature has no project here, or the path in the row is not
-    one that this session can have: AgentMux must not write to any path that the database names.
+    one that this session can have: AgentMux must not write to every path that the database names.
+    The directory need not exist.
     """
     project = project_of(host, row) if row.path else None
     if project is None:
@@ -73,8 +74,9 @@ def session_of(host: Host, row: Feature) -> Path | None:
 def project_of(host: Host, row: Feature) -> Path | None:
     """Return the project folder of a feature on this host.
 
-    None if this host may not run the feature's repository, its folder does not exist here, or the
-    request is invalid. So if a folder is returned, the request is valid.
+    None if this host may not run the feature's repository, the repository is not on this host
+    (nothing is cloned), or the request in the row is invalid. So if a folder is returned, the
+    request is valid.
     """
     try:
         repo = from_fields(row.wish).repo

@@ -17,8 +17,8 @@ _QUIET = frozenset({lease.NAME, layout.LOCK, layout.LOCK_HOLDER, layout.LOG, lay
 class HostWatch:
     """Watches the directories of all sessions of a host.
 
-    Changes of a session that a drive follows set that drive's event; changes of other sessions are
-    reported to a callback.
+    A change of a session that a drive follows sets that drive's event. A change of another watched
+    session is reported to a callback, in another thread.
     """
 
     def __init__(self, moved: Callable[[Path], object]) -> None:
@@ -35,10 +35,11 @@ class HostWatch:
         self._watch = FlatWatch(self._notify_drives)
 
     def begin(self, session: Path) -> threading.Event:
-        """Start to watch a session for a drive.
+        """Start to watch the directory ``session`` for a drive.
 
         Returns:
-            An event that is set now, and each time the session may have changed, until `end`.
+            An event that is set already, and is set again each time the session may have changed,
+            until `end`; the drive clears it.
         """
         with self._lock:
             event = self._drives.setdefault(session, threading.Event())
@@ -53,9 +54,9 @@ class HostWatch:
             self._again()
 
     def rest(self, sessions: frozenset[Path]) -> None:
-        """Set which sessions are watched at rest, in addition to those that a drive follows.
+        """Set which sessions without a drive are watched; their changes go to the callback.
 
-        They replace the set of the last call; their changes are reported to the callback.
+        ``sessions`` are their directories, which replace those of the last call.
         """
         with self._lock:
             self._at_rest = sessions

@@ -51,7 +51,7 @@ def admit(host: Host, feature_id: str, number: int) -> str:
         number: The number of the workflow. If it is not the feature's newest, nothing is done.
 
     Returns:
-        What was done, in words, for the log.
+        What was done, in words, for the log: ``taken`` if the feature now runs on this host.
 
     Raises:
         StoppingError: The worker is about to end.

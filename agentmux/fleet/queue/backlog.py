@@ -38,11 +38,11 @@ _ENTRY: Final[schema.Schema] = {
 def read_backlog(
     path: Path, usual: FleetRequest, environ: Mapping[str, str]
 ) -> tuple[FleetRequest, ...]:
-    """Return the requests in a backlog, in its order; empty for an empty file. Submits nothing.
+    """Return the requests in a backlog, in its order; submit nothing. Empty for an empty file.
 
     Args:
-        path: The YAML file.
-        usual: Gives the values of the fields that an entry leaves out.
+        path: The YAML file. A relative path to a repository in it is relative to the file's folder.
+        usual: The request whose fields complete an entry that leaves them out.
         environ: The environment variables, which say where the user's home directory is.
 
     Raises:

@@ -34,13 +34,13 @@ class FleetView:
     features: tuple[Feature, ...]
 
     def host_name(self, row: Feature) -> str:
-        """Return the name of a feature's host; empty if it has none, or one that is unknown."""
+        """Return the name of the host of ``row``; empty if it has none, or an unknown one."""
         host = self.hosts.get(row.host or "")
         return host.name if host is not None else ""
 
     @property
     def stale(self) -> tuple[HostFacts, ...]:
-        """The hosts whose worker has not been seen for `STALE_S` seconds, even if it has ended."""
+        """The hosts whose last report is older than `STALE_S` seconds, ended workers included."""
         return tuple(each for each in self.hosts.values() if each.age_s >= STALE_S)
 
     def waiting_for(self, host: HostFacts) -> tuple[Feature, ...]:
@@ -85,10 +85,10 @@ def find(engine: sa.Engine, name: str) -> Feature:
 
 
 def idle_host(engine: sa.Engine, row: Feature) -> str:
-    """Return the name of a feature's host if no worker runs there.
+    """Return the name of a feature's host if no worker runs there; else an empty text.
 
-    Empty if a worker runs there, or the feature has no host. ``row`` is the feature; whether a
-    worker runs is read from the database now.
+    It is empty also if the feature has no host. Whether a worker runs is read from the database
+    now.
 
     Raises:
         MissingError: The database is unreachable.
@@ -99,7 +99,7 @@ def idle_host(engine: sa.Engine, row: Feature) -> str:
 
 
 def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
-    """Return a feature as an object of the JSON output of `fleet list`."""
+    """Return a feature in the form of the JSON output of ``agentmux fleet list``."""
     return {
         "id": row.id,
         "key": row.key,
@@ -117,7 +117,7 @@ def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
 
 
 def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
-    """Return a host as an object of the JSON output of `fleet list`."""
+    """Return a host in the form of the JSON output of ``agentmux fleet list``."""
     return {
         "id": host.id,
         "name": host.name,
@@ -132,7 +132,7 @@ def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
 
 
 def decision_fields(decision: FeatureDecision) -> dict[str, object]:
-    """Return a decision as an object of the JSON output of `fleet show`."""
+    """Return a decision in the form of the JSON output of ``agentmux fleet show``."""
     return {
         "id": decision.id,
         "kind": decision.kind,
@@ -145,7 +145,10 @@ def decision_fields(decision: FeatureDecision) -> dict[str, object]:
 
 
 def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, object]:
-    """Return a feature with all details and decisions, as in the JSON output of `fleet show`."""
+    """Return a feature in the form of the JSON output of ``agentmux fleet show``.
+
+    That has more fields than that of ``fleet list``. Its decisions are read from the database.
+    """
     with explain_errors(engine), engine.connect() as connection:
         given = rows.decisions(connection, row.id)
     return {

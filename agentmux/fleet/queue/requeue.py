@@ -26,7 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 class DroppedWorkflows:
-    """Finds and restarts dropped workflows: those that were taken from a queue but do not run."""
+    """Finds workflows that this host took from a queue but does not run, and enqueues them again.
+
+    Such workflows are called dropped. It looks for them only when `requeue` is called.
+    """
 
     def __init__(self) -> None:
         self._at_work: set[str] = set()
@@ -52,7 +55,9 @@ class DroppedWorkflows:
                 self._at_work.discard(name)
 
     def requeue(self, host: Host) -> None:
-        """Enqueue each workflow again that was found dropped both at the last call and at this one.
+        """Look for dropped workflows; enqueue again those that the last call found dropped, too.
+
+        So a workflow that was just taken and has not started yet is left alone.
 
         Raises:
             DBAPIError: The database is unreachable.

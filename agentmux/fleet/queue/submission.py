@@ -30,7 +30,7 @@ from agentmux.fleet.engine.workflows import ADMIT, Enqueuer, Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted:
-    """A feature that is in the fleet after `submit`.
+    """What `submit` returns for a request: the feature that is in the fleet now.
 
     Attributes:
         id: The feature's id.
@@ -61,16 +61,16 @@ class OwnRepositories:
 def submit_allowed(
     engine: sa.Engine, person: Person, requests: Sequence[FleetRequest], own: OwnRepositories
 ) -> tuple[Submitted, ...]:
-    """Check that a host may run each request, then submit all of them, or none, as `submit` does.
+    """Submit requests as `submit` does, after checking that some host may run each of them.
 
-    A host may run what its ``fleet.repos`` allows, as its worker has told the fleet (anything if it
-    has told nothing); this host, what ``own`` allows. If only some of the hosts may run a
-    repository, the person is warned.
+    A host may run the repositories that its setting ``fleet.repos`` allows. Its worker has told the
+    fleet which ones; a host that has told nothing may run any. This host may also run what ``own``
+    allows. If only some of the hosts may run a repository, the person is warned.
 
     Args:
         engine: The engine of the fleet's database.
-        person: Gets the warnings.
-        requests: What to submit.
+        person: Gets the warnings; is asked nothing.
+        requests: What to submit: all of them, or none if an error is raised.
         own: What this host's user allows.
 
     Returns:
@@ -78,8 +78,9 @@ def submit_allowed(
 
     Raises:
         ConfigError: No host may run the repository of a request.
-        NotFoundError: This host is the whole fleet, and has no such repository; or as in `submit`.
-        UsageError: As in `submit`.
+        NotFoundError: The repository is not on this host, which is the whole fleet; or the fleet
+            has no host with the name that a request asks for.
+        UsageError: A request is invalid, or its key belongs to a feature with other arguments.
         MissingError: The database is unreachable.
     """
     with explain_errors(engine), engine.connect() as connection:
@@ -108,8 +109,8 @@ def _not_allowed(config: Path, repo: str, *, is_alone: bool) -> ConfigError:
 def submit(engine: sa.Engine, requests: Sequence[FleetRequest]) -> tuple[Submitted, ...]:
     """Submit all requests in one transaction, and return their features in the same order.
 
-    A request whose key was submitted before, with equal arguments, adds no feature. If an error is
-    raised, no request was submitted.
+    Each new feature is queued, so that a worker begins it later. A request whose key was submitted
+    before, with equal arguments, adds no feature. If an error is raised, no request was submitted.
 
     Raises:
         UsageError: A request is invalid, or its key belongs to a feature with other arguments.

@@ -53,6 +53,10 @@ _GONE: Final = (
 def drive(host: Host, feature_id: str, number: int) -> str:
     """Run the *drive* workflow of a feature, from waiting for a slot until the drive has ended.
 
+    It starts or resumes the feature's session, and delivers open decisions to it. It blocks until
+    the session rests (it waits for a decision or a usage limit), is done or fails, and records that
+    in the database.
+
     Args:
         host: This host.
         feature_id: The feature's id.

@@ -17,15 +17,17 @@ def _escape_value(text: str) -> str:
 
 
 def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str, str]) -> str:
-    """Return the text of the unit file, for ``~/.config/systemd/user/agentmux-fleet.service``.
+    """Return the text of a systemd unit that runs the worker of this host; write and start nothing.
 
-    Stopping the unit ends only the worker; the sessions keep running in tmux.
+    It is for ``~/.config/systemd/user/agentmux-fleet.service``. Stopping the unit ends only the
+    worker; the sessions keep running in tmux.
 
     Args:
-        program: The command line that runs AgentMux.
+        program: The command line that runs AgentMux, without arguments.
         slots: How many features the worker runs at once.
         name: The host's name in the fleet; empty for the worker's default.
-        environ: The environment variables, some of which the unit sets for the worker.
+        environ: The user's environment variables. The unit sets those for the worker that say where
+            programs, files and sessions are, such as ``PATH``.
     """
     words = [*program, "fleet", "worker", "--slots", str(slots)]
     words += ["--name", name] if name else []

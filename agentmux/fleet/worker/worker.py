@@ -87,10 +87,11 @@ class WorkerOptions:
 
 
 def work(options: WorkerOptions) -> int:
-    """Run the worker until it is told to end by a signal, or its host is drained.
+    """Run the worker until a signal ends it, or its host is drained; then end this process.
 
-    Once the worker has started, the function does not return: it ends the process with the exit
-    code. Sessions keep running in tmux, and the next worker of this host follows them.
+    Once the worker has started, the function does not return: it ends the process itself, with the
+    exit code. It only raises before that. Sessions keep running in tmux, and the next worker of
+    this host follows them.
 
     Raises:
         BlockedError: Another worker runs on this host or with its id, or another host has its name.

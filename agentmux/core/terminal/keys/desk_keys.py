@@ -73,7 +73,8 @@ class DeskKey:
     """One line of the table of keys.
 
     Attributes:
-        keys: The keys, by Textual's names; all of them do the same.
+        keys: The keys, by Textual's names; all of them do the same. Empty if the line is only for
+            the help.
         shown: The keys as the help shows them.
         says: What they do, as the help shows it.
         action: What the desk does.
@@ -155,12 +156,12 @@ TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
 
 
 def key_of(action: DeskCommand) -> DeskKey:
-    """Return the first line of the table that has this action."""
+    """Return the first line of `DESK_KEYS` with this action; there is one for every action."""
     return next(each for each in DESK_KEYS if each.action is action)
 
 
 def help_lines() -> tuple[str, ...]:
-    """Return the lines that ``?`` shows: each heading, and the keys under it."""
+    """Return the text that ``?`` shows, as lines: for each `DeskPart` a heading and its keys."""
     lines: list[str] = []
     for part in DeskPart:
         lines += ["", part.value]

@@ -66,6 +66,6 @@ FLEET_KEYS: Final = (
 
 
 def fleet_help() -> tuple[str, ...]:
-    """Return the lines about the fleet for the help of the desk."""
+    """Return the lines about the fleet in the desk's help: an empty line, a heading, the keys."""
     lines = (f"  {each.shown:<8}{each.says}" for each in FLEET_KEYS)
     return ("", "The fleet", f"  {OPEN_KEY:<8}{OPEN_SAYS}", *lines)

@@ -100,9 +100,9 @@ class Keys:
         return tuple(keys)
 
     def flush(self) -> tuple[Pressed, ...]:
-        """Return the Escape key if a single escape is pending, and drop all pending bytes.
+        """End an unfinished key: return the Escape key if only an escape has arrived, else no key.
 
-        If anything else is pending, return no keys.
+        Call it when no more bytes follow. The bytes of the unfinished key are dropped.
         """
         alone, self._rest = self._rest == _ESCAPE, ""
         return (Key.ESCAPE,) if alone else ()

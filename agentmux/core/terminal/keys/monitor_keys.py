@@ -185,7 +185,7 @@ def why_not(key: Pressed) -> str:
 
 
 def help_lines(leave: str) -> tuple[str, ...]:
-    """Return the lines that ``?`` shows: each heading, and the keys under it.
+    """Return the text that ``?`` shows, as lines: the keys under their headings, and how to leave.
 
     Args:
         leave: How the user can leave the session, such as ``C-b d detaches``.

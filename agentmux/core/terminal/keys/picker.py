@@ -90,7 +90,10 @@ class Picker:
         return names.index(self.at) if self.at in names else 0
 
     def seat_choices(self, name: str) -> tuple[SeatChoice, ...]:
-        """What is chosen for each seat of the session ``name``; empty if its seats are unknown."""
+        """Return the choice for each seat of the session ``name``, in the order of `Choice.seats`.
+
+        Where the user has chosen nothing, it is the default. Empty if the seats are unknown.
+        """
         choice = next((each for each in self.choices if each.name == name), None)
         seats = choice.seats or () if choice is not None else ()
         return tuple(
@@ -111,9 +114,9 @@ def begin(
 
     Args:
         choices: All choices, in order.
-        fresh: As in `Picker`.
-        attaches: As in `Picker`.
-        asks: As in `Picker`.
+        fresh: Whether the session will be resumed without its conversations.
+        attaches: Whether the user attaches to the chosen session instead of resuming it.
+        asks: Whether the user is only asked about a resume of all choices.
     """
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
@@ -133,11 +136,11 @@ def press(picker: Picker, key: Pressed) -> Picker:
 
 
 def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
-    """Return the picker in which some choices can no longer be chosen.
+    """Return the picker in which some choices can no longer be chosen; the others stay as they are.
 
     Args:
         picker: The picker before.
-        reasons: Why each of these choices cannot be chosen, by its name.
+        reasons: The choices that cannot be chosen: the reason, by the choice's name.
     """
     choices = tuple(
         replace(each, refused=reasons.get(each.name, each.refused)) for each in picker.choices
@@ -146,7 +149,12 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
 
 
 def offer(picker: Picker, seats: Mapping[str, tuple[tuple[SeatChoice, ...], ...]]) -> Picker:
-    """Return the picker that knows what can be chosen for the seats of some sessions, by name."""
+    """Return the picker that knows what can be chosen for the seats of some sessions.
+
+    Args:
+        picker: The picker before.
+        seats: By the session's name, what the user can choose for each seat that a resume starts.
+    """
     choices = tuple(
         replace(each, seats=seats.get(each.name, each.seats)) for each in picker.choices
     )
@@ -154,7 +162,12 @@ def offer(picker: Picker, seats: Mapping[str, tuple[tuple[SeatChoice, ...], ...]
 
 
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
-    """Return the picker with new ``status`` texts; ``statuses`` has them by the choice's name."""
+    """Return the picker with new ``status`` texts.
+
+    Args:
+        picker: The picker before.
+        statuses: The new texts, by the choice's name; other choices keep theirs.
+    """
     choices = tuple(
         replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
     )

@@ -46,9 +46,10 @@ Piece: TypeAlias = tuple[Look, str]
 
 
 def line_drawing(text: str) -> str:
-    """Return the line-drawing characters for a text that tmux printed between SO and SI.
+    """Return a text with letters replaced by the line-drawing characters that they stand for.
 
-    For example, ``q`` stands for a horizontal line.
+    tmux prints such letters between the control characters SO and SI. For example, ``q`` stands for
+    a horizontal line. Other characters stay.
     """
     return text.translate(_ACS)
 
@@ -77,10 +78,11 @@ def _untabbed_row(row: str, cells: Cells) -> str:
 def paint(
     ansi: str, cols: int, rows: int, *, dim: bool = True, cells: Cells = cell_width
 ) -> tuple[str, ...]:
-    """Return a screen, ready to paint, as at most ``rows`` rows of at most ``cols`` cells.
+    """Return the rows of a screen, ready to print: at most ``rows`` rows of at most ``cols`` cells.
 
-    Each row sets its own colours at its start and resets them at its end. If there are too many
-    rows, empty rows at the end are left out first, then rows at the top.
+    Each row sets its own colours at its start and resets them at its end. Rows that are too wide
+    are cut. If there are too many rows, empty rows at the end are left out first, then rows at the
+    top.
 
     Args:
         ansi: The captured screen: rows joined by newlines. A colour continues in the next row.
@@ -106,9 +108,10 @@ def _codes(look: Look) -> str:
 def to_pieces(
     ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
 ) -> tuple[tuple[Piece, ...], ...]:
-    """Return the rows that `paint` returns, each as pieces of text with their looks, not dimmed.
+    """Return the rows that `paint` returns, each as pairs of a look and the text that has it.
 
-    The parameters are those of `paint`.
+    A look is the foreground colour, the background colour and the marks (`sgr.Style`); nothing is
+    dimmed. The parameters are those of `paint`.
     """
     return tuple(tuple(row) for row in _crop_rows(ansi, cols, rows, cells))
 
@@ -170,9 +173,11 @@ _LARGEST: Final = 10_000
 
 
 def snapshot_screen(fields: object) -> str | None:
-    """Return the captured screen in the fields of a snapshot; None if they are not valid.
+    """Return the captured screen in a snapshot, in the form that `paint` takes; None if invalid.
 
-    It is text with SGR sequences, rows joined by newlines, as `paint` takes it.
+    Args:
+        fields: The content of a snapshot's file after parsing: valid if it is a mapping with
+            ``ansi`` (the screen), ``cols`` and ``rows``.
     """
     if not isinstance(fields, Mapping):
         return None

@@ -19,9 +19,10 @@ CODES: Final[Mapping[str, str]] = {
 def shows_colours(environ: Mapping[str, str], *, on_terminal: bool) -> bool:
     """Return whether an output may get colours.
 
-    ``NO_COLOR`` turns them off. Otherwise ``CLICOLOR_FORCE`` or ``FORCE_COLOR`` turns them on.
-    Otherwise they are on for a terminal, unless ``CLICOLOR`` is 0 or ``TERM`` is ``dumb`` or
-    missing. Sources: no-color.org, bixense.com/clicolors, force-color.org.
+    ``NO_COLOR`` turns them off unless it is empty. Otherwise ``CLICOLOR_FORCE`` or ``FORCE_COLOR``
+    turns them on unless it is empty or 0. Otherwise they are on for a terminal, unless ``CLICOLOR``
+    is 0 or ``TERM`` is ``dumb`` or missing. Sources: no-color.org, bixense.com/clicolors,
+    force-color.org.
 
     Args:
         environ: The environment of the process.
@@ -36,6 +37,9 @@ def shows_colours(environ: Mapping[str, str], *, on_terminal: bool) -> bool:
 
 
 def paint_text(text: str, colour: Colour, *, colours: bool) -> str:
-    """Return the text with the escape sequences of a colour; unchanged if ``colours`` is False."""
+    """Return the text in a colour, by escape sequences; unchanged if ``colours`` is False.
+
+    Unchanged also if the colour is ``Colour.NONE`` or the text is empty.
+    """
     code = CODES.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code and text else text

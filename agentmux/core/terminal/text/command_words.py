@@ -13,33 +13,33 @@ Words: TypeAlias = tuple[str, ...]
 
 
 def attach(name: str) -> Words:
-    """Return the command line that attaches this terminal to a session."""
+    """Return the arguments of ``agentmux`` to attach this terminal to the session ``name``."""
     return ("attach", *_to_words(name))
 
 
 def diff(name: str) -> Words:
-    """Return the command line that shows what a session has changed, in the pager of git."""
+    """Return the arguments of ``agentmux`` to show a session's changes in the pager of git."""
     return ("diff", *_to_words(name))
 
 
 def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
-    """Return the command line that approves the result that was shown with this digest.
+    """Return the arguments of ``agentmux`` to approve the result that was shown with this digest.
 
-    It confirms what the commit leaves out (nested repositories, commits on other branches) and what
-    a merge brings back, because the user was shown that, too.
+    The command does not ask. It confirms what the commit leaves out (nested repositories, commits
+    on other branches) and what a merge brings back, because the user was shown that, too.
 
     Args:
         name: The session.
         digest: The digest of what was shown.
         way: How the result is delivered, such as ``merge``; empty means as configured.
-        wait_s: See the module's docstring.
+        wait_s: How many seconds the command waits for the outcome; empty means its default.
     """
     ways = ("--leave-nested", "--leave-commits", "--bring-back", *((f"--{way}",) if way else ()))
     return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_to_words(name))
 
 
 def request_changes(name: str, begins: str, digest: str) -> Words:
-    """Return the command line that requests changes; it reads the text from stdin.
+    """Return the arguments of ``agentmux`` to request changes; their text is read from stdin.
 
     Args:
         name: The session.
@@ -54,15 +54,15 @@ def request_changes(name: str, begins: str, digest: str) -> Words:
 def answer(
     name: str, seat: str, keys: Words, digest: str, *, literal: bool = False, wait_s: str = ""
 ) -> Words:
-    """Return the command line that answers the question on a seat's screen.
+    """Return the arguments of ``agentmux`` to answer the question on a seat's screen.
 
     Args:
         name: The session.
         seat: The seat.
-        keys: The keys, as `answer_keys.read_keys` takes them.
+        keys: The keys as a user types them: names such as ``Down`` and ``Enter``, or texts.
         digest: The digest of the screen that the user saw.
         literal: Whether all keys are texts, even if they are names of keys.
-        wait_s: See the module's docstring.
+        wait_s: How many seconds the command waits for the outcome; empty means its default.
     """
     typed = ("--literal",) if literal else ()
     place = ("--role", seat, "--screen", digest, *_limit(wait_s), *typed)
@@ -70,45 +70,57 @@ def answer(
 
 
 def tell(name: str, seat: str, *, wait_s: str = "") -> Words:
-    """Return the command line that sends a message to a seat's agent; it reads it from stdin."""
+    """Return the arguments of ``agentmux`` to send a message, read from stdin, to a seat's agent.
+
+    Args:
+        name: The session.
+        seat: The seat.
+        wait_s: How many seconds the command waits for the outcome; empty means its default.
+    """
     return ("tell", "--role", seat, *_limit(wait_s), "--", name, "-")
 
 
 def resume(name: str, panes: Words = ()) -> Words:
-    """Return the command line that resumes a session.
+    """Return the arguments of ``agentmux`` to resume a session without attaching to it.
 
-    ``panes`` are the options that say how panes are opened (`LaunchPolicy.options`).
+    Args:
+        name: The session.
+        panes: The options that say how panes are opened, such as ``--fresh-role SEAT``
+            (`LaunchPolicy.options`).
     """
     return ("resume", "--detach", *panes, *_to_words(name))
 
 
 def reattach(name: str) -> Words:
-    """Return the command line that starts a new orchestrator over the live panes of a session."""
+    """Return the arguments of ``agentmux`` to start a new orchestrator for a live session."""
     return ("resume", "--reattach", "--detach", *_to_words(name))
 
 
 def restart(name: str, seat: str) -> Words:
-    """Return the command line that restarts a seat."""
+    """Return the arguments of ``agentmux`` to start a seat again that failed or ended."""
     return ("restart", "--role", seat, *_to_words(name))
 
 
 def skip(name: str, seat: str) -> Words:
-    """Return the command line that skips a check command that could not run in ``seat``."""
+    """Return the arguments of ``agentmux`` to skip the check command of ``seat``.
+
+    The command is one that could not run; the session goes on without it.
+    """
     return ("restart", "--skip", "--role", seat, *_to_words(name))
 
 
 def unpark(name: str) -> Words:
-    """Return the command line that ends the waiting of a session's agents for a usage limit."""
+    """Return the arguments of ``agentmux`` to let agents go on that wait for a usage limit."""
     return ("unpark", *_to_words(name))
 
 
 def stop(name: str) -> Words:
-    """Return the command line that stops a session."""
+    """Return the arguments of ``agentmux`` to stop a session."""
     return ("stop", *_to_words(name))
 
 
 def remove(name: str) -> Words:
-    """Return the command line that removes a session.
+    """Return the arguments of ``agentmux`` to remove a session without asking.
 
     The command refuses to delete work that exists nowhere else.
     """
@@ -124,7 +136,9 @@ def start_described(
     is_described: bool = True,
     dry_run: bool = False,
 ) -> Words:
-    """Return the command line that starts a session; it reads a description from stdin.
+    """Return the arguments of ``agentmux`` to start a session; its description is read from stdin.
+
+    The command does not attach to the session, and prints JSON.
 
     Args:
         agent: The agent; empty means as configured.
@@ -143,42 +157,48 @@ def start_described(
 
 
 def fleet_list() -> Words:
-    """Return the command line that lists the fleet as JSON."""
+    """Return the arguments of ``agentmux`` to list the features and hosts of the fleet as JSON."""
     return ("fleet", "list", "--json")
 
 
 def fleet_show(feature: str) -> Words:
-    """Return the command line that shows a feature of the fleet as JSON."""
+    """Return the arguments of ``agentmux`` to show a feature of the fleet as JSON."""
     return ("fleet", "show", "--json", "--", feature)
 
 
 def fleet_approve(feature: str, digest: str) -> Words:
-    """Return the command line that approves a feature's result that was shown with this digest."""
+    """Return the arguments of ``agentmux`` to approve a feature's result without asking.
+
+    ``digest`` is the digest with which the result was shown.
+    """
     return ("fleet", "approve", "--yes", "--digest", digest, "--", feature)
 
 
 def fleet_request_changes(feature: str, digest: str) -> Words:
-    """Return the command line that requests changes of a feature; it reads the text from stdin."""
+    """Return the arguments of ``agentmux`` to request changes of a feature, read from stdin.
+
+    ``digest`` is the digest with which the result was shown.
+    """
     return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
 
 
 def fleet_retry(feature: str) -> Words:
-    """Return the command line that retries a feature of the fleet that has failed."""
+    """Return the arguments of ``agentmux`` to retry a feature of the fleet that has failed."""
     return ("fleet", "retry", "--", feature)
 
 
 def fleet_attach(feature: str) -> Words:
-    """Return the command line that attaches this terminal to a feature's session."""
+    """Return the arguments of ``agentmux`` to attach this terminal to a feature's session."""
     return ("fleet", "attach", "--", feature)
 
 
 def fleet_cancel(feature: str) -> Words:
-    """Return the command line that cancels a feature of the fleet."""
+    """Return the arguments of ``agentmux`` to cancel a feature of the fleet without asking."""
     return ("fleet", "cancel", "--yes", "--", feature)
 
 
 def fleet_drain(host: str) -> Words:
-    """Return the command line that makes a host of the fleet accept no more features."""
+    """Return the arguments of ``agentmux`` to make the host named ``host`` take nothing more."""
     return ("fleet", "drain", "--", host)
 
 

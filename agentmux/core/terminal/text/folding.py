@@ -21,12 +21,12 @@ _ON: Final = " \\"
 
 
 def fold(line: str, cols: int) -> Iterator[str]:
-    """Yield the lines of at most ``cols`` cells into which a line is broken between words.
+    """Break a line between words, and yield the resulting lines of at most ``cols`` cells.
 
-    If there is room, they are indented like the text of the first one. A command is not broken if
-    it fits into a line; else its lines end in a backslash, so that a shell takes them as one. A
-    word that is too long for a line stays whole, because a terminal that breaks it still copies it
-    as one word.
+    If there is room, the lines after the first are indented like its text. A command in the line is
+    not broken if it fits into a line; else its lines end in a backslash, so that a shell takes them
+    as one. A word that is too long for a line stays whole, because a terminal that breaks it still
+    copies it as one word.
 
     Args:
         line: A line of a message; it may contain colours.
@@ -59,11 +59,14 @@ def _begin(text: str, cols: int, least: int, hang: int) -> int:
 
 
 def fit_above(lines: Sequence[str], below: Iterable[str], cols: int, rows: int) -> Sequence[str]:
-    """Return the first of the lines, so many that the lines ``below`` them stay on the screen.
+    """Return as many of the first ``lines`` as fit on the screen above the lines ``below``.
+
+    Each line counts as the rows that it takes after `fold`; the lines themselves are returned
+    unfolded.
 
     Args:
-        lines: The lines, which are folded as those below them are.
-        below: What follows them, to the end of what is printed.
+        lines: The lines to choose from.
+        below: The lines that are printed after them, to the end of the output.
         cols: The width of the terminal, in cells.
         rows: The height of the terminal.
     """

@@ -17,7 +17,7 @@ def render_markdown(text: str) -> Iterator[str]:
     """Yield the lines of a Markdown text as plain text.
 
     A heading ends in a colon, a bullet is ``•``, and a link becomes its text and its address. Code
-    blocks are indented and otherwise unchanged. Several empty lines become one.
+    blocks are indented. Several empty lines become one, in code blocks, too.
     """
     in_code, blank = False, True
     for line in text.strip().splitlines():

@@ -10,8 +10,8 @@ def matches(sought: str, text: str) -> bool:
     same letter and contains its other letters in order: ``adauth`` matches ``add-auth``.
 
     Args:
-        sought: The words of the search; empty matches every text.
-        text: The text.
+        sought: The words of the search, separated by spaces; empty matches every text.
+        text: The text to search in.
     """
     text = text.lower()
     words = text.split()

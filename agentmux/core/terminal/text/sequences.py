@@ -24,5 +24,5 @@ BELL: Final = "\a"
 
 
 def move(row: int, col: int = 1) -> str:
-    """Return the sequence that moves the cursor to ``row`` and ``col``, both counted from 1."""
+    """Return the text that, once printed, moves the cursor to ``row`` and ``col``, from 1."""
     return f"\x1b[{row};{col}H"

@@ -44,7 +44,8 @@ class Style:
     Attributes:
         fg: The foreground colour.
         bg: The background colour.
-        marks: The codes of other attributes, such as 4 for underlined and 7 for inverse.
+        marks: The codes of other attributes, such as 4 for underlined and 7 for inverse; never of
+            bold or blink.
         dim: Whether the text is faint.
     """
 
@@ -58,11 +59,11 @@ class Style:
         self.dim = False
 
     def look(self) -> Look:
-        """Return the colours and the marks; `dim` is not part of them."""
+        """Return the style as a tuple (``fg``, ``bg``, ``marks``), without ``dim``."""
         return self.fg, self.bg, self.marks
 
     def take(self, sequence: str) -> None:
-        """Change the style as ``sequence`` does, one that `SEQUENCE` matches."""
+        """Change the style as one SGR sequence does: ``ESC[``, numbers, ``m``, as in `SEQUENCE`."""
         words = iter(sequence[2:-1].split(";"))
         for word in words:
             head, colon, rest = word.partition(":")

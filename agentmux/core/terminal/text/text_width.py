@@ -72,7 +72,10 @@ def clean(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` like `clean`, but with all its spaces, for a line that has columns."""
+    """Return ``text`` on one line, safe to print like `clean`, but with all its spaces kept.
+
+    It is for a line that has columns. It is also cut after about 4000 characters.
+    """
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
@@ -81,7 +84,7 @@ def printable(text: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    """Return a line of any length like `printable`, with its tabs expanded."""
+    """Return ``text`` safe to print on one line, uncut, with all spaces and with tabs expanded."""
     whole = text.expandtabs(4)
     if whole.isascii() and whole.isprintable():
         return whole
@@ -98,7 +101,7 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
     """Return a clean text (see `clean`), cut to ``cols`` cells, with an ellipsis if it was cut.
 
     It is cut after a word, unless that would leave more than a quarter of the cells empty.
-    ``cells`` is as in `width`.
+    ``cells`` returns how many cells a character takes.
     """
     if width(text, cells=cells) <= cols:
         return text
@@ -110,7 +113,7 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
 
 
 def cut_start(text: str, cols: int) -> str:
-    """Return a clean text (see `clean`), cut to ``cols`` cells at its start, before an ellipsis."""
+    """Return a clean text (see `clean`); if it exceeds ``cols`` cells, an ellipsis and its end."""
     return text if width(text) <= cols else f"{ELLIPSIS[: max(cols, 0)]}{_tail(text, cols - 1)}"
 
 
@@ -186,9 +189,10 @@ def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:
 def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
     """Return the two parts of a line with ``left`` at its start and ``right`` at its end.
 
-    Together the parts take at most ``cols`` cells. If the texts do not fit, ``left`` is cut, down
-    to ``least`` cells. If that is not enough, the first part contains both texts, cut to ``cols``
-    cells, and the second is empty.
+    To print the line, join the parts: the first ends in the spaces between the texts, so that both
+    together take ``cols`` cells. If the texts do not fit, ``left`` is cut, down to ``least`` cells.
+    If that is not enough, the first part contains both texts, cut to ``cols`` cells, and the second
+    is empty. If ``right`` is empty, the first part is ``left``, cut to ``cols`` cells.
 
     Args:
         left: A clean text.
