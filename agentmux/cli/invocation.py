@@ -166,15 +166,15 @@ class Invocation:
 
     @property
     def colours(self) -> bool:
-        """Whether to write colours to stdout, according to `shows_colours`."""
+        """Whether to write colours to stdout; ``NO_COLOR`` and similar variables decide first."""
         return shows_colours(self.environ, on_terminal=self.on_screen)
 
     def own_session(self) -> Path | None:
         """Return the directory of the session in which this command runs; None outside a session.
 
         Without ``--project``, this is the session whose directory or own worktree contains the
-        current directory. Otherwise, it is the session in whose pane this process runs, if that
-        session belongs to the project.
+        current directory. With ``--project``, or if there is no such session, it is the session in
+        whose pane this process runs, if that session belongs to the project.
         """
         inside = f"/{layout.SESSIONS_DIR}/"
         here = "" if self.given else f"{cwd()}/"

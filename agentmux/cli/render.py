@@ -183,7 +183,7 @@ def show_problems(problems: Sequence[SessionProblem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with its invisible characters replaced, but with the colours of `paint`."""
+    """Return ``text`` with invisible characters replaced; the colour sequences of `paint` stay."""
     if text.isascii() and text.isprintable():
         return text
     parts = _COLOURS.split(text)

@@ -271,7 +271,8 @@ def needs_hook_file(spec: AgentSpec) -> bool:
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
     """Return the content of the file that makes the agent run ``command`` at the `HOOK_EVENTS`.
 
-    The agent passes the event's name and the conversation's id to the command, as JSON on stdin.
+    ``command`` is an argv. The agent passes the event's name and the conversation's id to it, as
+    JSON on stdin.
     """
     entry: Sequence[object] = list(command)
     if hooks.format is not HookFormat.ARGV:  # these formats take a shell command

@@ -53,7 +53,7 @@ class Runtime:
 
 @functools.lru_cache(maxsize=64)
 def runtime_of(command: str, version: str, file: str) -> Runtime:
-    """Return the program that ``command`` runs.
+    """Return the `Runtime` of the program behind ``command``; runs and reads nothing.
 
     Args:
         command: The program's name or path, as in the agent's command.
@@ -71,7 +71,7 @@ def encode_runtime(runtime: Runtime) -> str:
 
 
 def decode_runtime(text: str, command: str) -> Runtime:
-    """Return the program that a resume record describes with ``text``.
+    """Return the `Runtime` that a resume record describes with ``text``.
 
     A record of version 0.1.0 has only the program's `Runtime.file`. The program's name is then
     derived from that and from ``command``, with which the program was started.
@@ -84,7 +84,7 @@ def decode_runtime(text: str, command: str) -> Runtime:
 
 
 def update_of(then: Runtime, now: Runtime) -> str:
-    """Return a description of the update from ``then`` to ``now``; empty if there was none."""
+    """Return, for people, how a program was updated between ``then`` and ``now``; empty if not."""
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"
     return f"{now.name} was updated" if then.file != now.file else ""

@@ -37,8 +37,8 @@ def checks_verdict(
 ) -> str:
     """Return the verdict of a check: ``passed``, ``failed``, or empty if it is not decided yet.
 
-    It is not decided until every command has a result, and after that, while the user has to
-    decide about the commands in `find_blocking`.
+    It is not decided until every command has a result. It also stays open while the user has to
+    decide about commands that could not run (`find_blocking`).
 
     Args:
         required: Maps the name of each command of the check to whether the check requires it.

@@ -74,7 +74,10 @@ TrustedParts = Mapping[str, str]
 
 
 def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts that need trust of a configuration file with the checked ``values``."""
+    """Return the parts of a configuration file that need the user's trust.
+
+    ``values`` is the checked content of the file.
+    """
     return tuple(part for pattern in PARTS for part in _below(values, pattern, ()))
 
 

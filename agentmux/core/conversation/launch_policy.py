@@ -75,7 +75,7 @@ ORDINARY: Final = LaunchPolicy()
 
 
 def read_agreed(words: Iterable[str]) -> Mapping[str, str]:
-    """Return the digests in ``words`` by seat; each word is ``SEAT=DIGEST``.
+    """Return the digests in ``words`` by seat; each word is ``SEAT=DIGEST``, as in ``--agreed``.
 
     Raises:
         UsageError: A word has another form.

@@ -40,7 +40,8 @@ class SeatHistory:
     def next_previous(self) -> Json | None:
         """Return the fields to store as ``previous`` in the record of the next launch.
 
-        None if no earlier record is worth keeping; see `ResumeRecord.previous`.
+        They are those of the latest record whose conversation received a prompt and was not
+        rejected by the agent; None if there is no such record.
         """
         record, previous = self.record, self.previous
         if record is None or self.fields is None:
@@ -82,8 +83,9 @@ def seat_history(
 
     Args:
         fields: The seat's resume record as stored in the state; None if it has none.
-        failed_at_once: See `SeatHistory`.
-        never_ran: See `SeatHistory`.
+        failed_at_once: Whether the last launch was a fresh start that ended in an error before any
+            prompt arrived.
+        never_ran: Whether the program of the last fresh start could not be run at all.
     """
     record = decode_record(fields)
     previous = None

@@ -90,10 +90,12 @@ def session_attention(
 
     Args:
         state: The state of the session.
-        statuses: The status of each seat according to its screen, by the seat's name; see
-            `ports.tmux.display.SeatStatus.status`.
+        statuses: What each seat's agent is doing, such as ``busy`` or ``waiting_for_user``, by the
+            seat's name (`ports.tmux.display.SeatStatus.status`). A seat is missing while this is
+            not known.
         troubled: Whether the session has a problem that is not solved.
-        unsent: The seats whose prompts have not arrived.
+        unsent: The names of the seats whose prompts have not arrived; they count as waiting for the
+            user.
     """
     if state.phase in {Phase.DONE, Phase.FAILED}:
         return _report_end(state)

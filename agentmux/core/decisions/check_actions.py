@@ -35,7 +35,7 @@ class RecordCheck:
         seat: The seat of the command.
         launch: The id of the command's launch.
         name: The name of the command.
-        outcome: The outcome, as in `results.CheckResult`.
+        outcome: ``passed``, ``failed`` or ``broken`` (it could not run, or was ended).
         status: The exit status; None if there is none.
         signal: The number of the Unix signal that ended the command, or None.
         timed_out: Whether the command was ended because it took too long.

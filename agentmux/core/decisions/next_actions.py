@@ -124,8 +124,8 @@ class Facts:
 class FinishArchive:
     """The action to move the files in the state's ``pending_archive`` to the session's history.
 
-    First end the panes of launches that are no longer current, because their agents could still
-    write these files.
+    The panes of launches that are no longer current are ended first, because their agents could
+    still write these files.
     """
 
 
@@ -176,8 +176,8 @@ class OpenPane:
 class RecordExit:
     """The action to record that the program of a launch has ended.
 
-    ``cause`` is as in `events.AgentExited`. If an agent that rejected its conversation is still
-    running, it is ended first.
+    ``cause`` says how, such as ``finished`` or ``crashed`` (`events.AgentExited`). If an agent that
+    rejected its conversation is still running, it is ended first.
     """
 
     seat: str
@@ -200,9 +200,7 @@ class RecordChoice:
 class Fail:
     """The action to record that the session has failed because of ``seat``.
 
-    Then only the user can make it go on.
-
-    ``cause`` is the reason, for people.
+    Then only the user can make it go on. ``cause`` is the reason, for people.
     """
 
     seat: str
@@ -233,8 +231,8 @@ class SendInput:
 class Wake:
     """The action to record that the usage limit of a seat should be over.
 
-    ``how`` is as in `events.AgentWoken`. If it is `parking.TOLD`, the agent is then told once to go
-    on.
+    ``how`` says what follows: ``told`` (the agent is told once to go on), ``launch`` (none runs, so
+    one is launched) or ``busy`` (it works already).
     """
 
     seat: str
@@ -256,7 +254,7 @@ class ApproveByItself:
 class MakeCommit:
     """The action to commit the approved result.
 
-    If a commit whose message contains the id ``approval`` exists already, record that commit
+    If a commit whose message contains the id ``approval`` exists already, that commit is recorded
     instead. ``started`` says whether an earlier attempt to commit was begun.
     """
 
@@ -368,9 +366,9 @@ def _exits(state: SessionState, facts: Facts) -> Iterator[_Recording]:
 
 
 def is_command(name: str, seat: Seat) -> bool:
-    """Whether a seat belongs to a command of a check, in the session's work tree or on the base.
+    """Whether a seat belongs to a command of a check, also of one that runs on the base commit.
 
-    ``name`` is the seat's name. The seat of the base's setup steps does not count.
+    ``name`` is the seat's name. The seat that prepares the worktree of the base does not count.
     """
     return seat.role == CHECK or (seat.role == BASE and name != BASE)
 

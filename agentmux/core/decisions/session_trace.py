@@ -52,7 +52,8 @@ def trace_of(state: SessionState, path: str, repository: str) -> SessionTrace:
     Args:
         state: The state of the session.
         path: The absolute path of the session's directory.
-        repository: As in `SessionTrace`.
+        repository: The git directory that all worktrees of the project's repository share; empty
+            outside of a repository.
     """
     return SessionTrace(
         session=state.session_id,

@@ -50,7 +50,7 @@ _PLACE_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDefinition:
-    """The result of a validation.
+    """The result of the validation of a pipeline's definition.
 
     Attributes:
         pipeline: The pipeline; None if there are problems.

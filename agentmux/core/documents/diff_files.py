@@ -52,9 +52,10 @@ def diff_files(lines: Sequence[str], places: Sequence[str]) -> tuple[DiffFile, .
 
 
 def file_at(files: Sequence[DiffFile], line: int) -> int:
-    """Return the index of the file to which a line of the diff belongs.
+    """Return the index in ``files`` of the file to which a line of the diff belongs.
 
-    It is 0 for a line before all files, and if there are none.
+    It is 0 for a line before all files, and if there are none. ``line`` is the index of the line in
+    the diff.
     """
     return max(bisect_right(files, line, key=lambda each: each.at) - 1, 0)
 

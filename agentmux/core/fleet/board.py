@@ -177,7 +177,7 @@ class FleetQuestion:
 
     @property
     def block_reason(self) -> str:
-        """Why nothing can be decided now, for people."""
+        """Why nothing can be decided now, for people; has no meaning if something can."""
         return self.obstacle or "nothing is to be decided now"
 
 
