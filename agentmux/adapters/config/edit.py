@@ -52,7 +52,8 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
 def as_line(keys: Sequence[str], value: object) -> str:
     """Return one line of YAML that sets ``value`` at ``keys``: ``roles: {coder: {model: x}}``.
 
-    The line has no newline. For ``keys``, see `set_value`.
+    The line has no newline. ``keys`` lead to the value, outermost first: ``("roles", "coder",
+    "model")``.
     """
     first, *rest = keys
     return f"{_flow(first)}: {_nest_value(rest, value)}"
@@ -61,7 +62,8 @@ def as_line(keys: Sequence[str], value: object) -> str:
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
     """Return the YAML ``text`` with ``value`` set at ``keys``, and no other byte changed.
 
-    For ``keys``, see `set_value`. An empty text is an empty file.
+    ``keys`` lead to the value, outermost first: ``("roles", "coder", "model")``. An old value there
+    is replaced. An empty ``text`` is that of an empty file.
 
     Raises:
         ValueError: The text cannot be edited without changing something else; the message says why.

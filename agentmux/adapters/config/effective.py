@@ -33,7 +33,7 @@ class SettingValue:
     at: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields for JSON output; ``at`` is None for a built-in value."""
+        """Return the attributes by name, for JSON output; ``at`` is None for a built-in value."""
         return {"key": self.key, "value": self.value, "layer": self.layer, "at": self.at or None}
 
 

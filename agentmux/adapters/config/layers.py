@@ -349,10 +349,13 @@ def load_settings(
 def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> bool:
     """Read the configuration files; return whether one sets an agent, for all roles or for one.
 
-    For the arguments, see `load_settings`.
+    Args:
+        user_dir: The folder of the user's ``config.yaml``; None to read no file of the user.
+        project_dir: The project's folder, which may have ``.agentmux/config.yaml``.
+        explicit: The file given with ``--config``; None if the option is not used.
 
     Raises:
-        ConfigError: A file has a mistake.
+        ConfigError: A file has a mistake, or ``explicit`` does not exist.
     """
     return any(
         source != BUILT_IN
@@ -366,7 +369,12 @@ def read_layers(
 ) -> tuple[Layer, ...]:
     """Read the existing configuration files of user, project and ``--config``, in this order.
 
-    Missing files are left out, so the result may be empty. For the arguments, see `load_settings`.
+    Missing files are left out, so the result may be empty.
+
+    Args:
+        user_dir: The folder of the user's ``config.yaml``; None to read no file of the user.
+        project_dir: The project's folder, which may have ``.agentmux/config.yaml``.
+        explicit: The file given with ``--config``; None if the option is not used.
 
     Raises:
         ConfigError: A file has a mistake, or ``explicit`` does not exist.
@@ -464,7 +472,11 @@ def read_text(path: Path, name: str) -> str | None:
 
 
 def merge(lower: Mapping[str, object], upper: Mapping[str, object]) -> dict[str, object]:
-    """Return ``upper`` merged over ``lower``: mappings are merged, other values are replaced."""
+    """Return ``upper`` merged over ``lower``, as a new mapping.
+
+    Mappings in both are merged, at any depth; any other value of ``upper`` replaces that of
+    ``lower``.
+    """
     merged = dict(lower)
     for key, value in upper.items():
         old = merged.get(key)

@@ -243,7 +243,9 @@ class WorkTreeLock(_NotedLock):
         self.top = top
 
     def note(self, holder: Mapping[str, Any]) -> None:
-        """Write ``holder`` (as for `acquire`) to the note without taking the lock.
+        """Write ``holder`` to the note, the file that says who works here, but take no lock.
+
+        ``holder`` is as for `acquire`.
 
         Raises:
             DataError: The note cannot be written.

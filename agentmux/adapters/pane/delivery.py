@@ -319,7 +319,7 @@ class _Typing:
         Returns:
             First a result that ends the delivery (because of a dialog or a draft, for example), or
             None. Then the reason why not to type now, such as a missing composer; empty if typing
-            is safe.
+            is safe. It may also say that the composer contains our text already.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:
@@ -514,9 +514,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         pause: Waits for a number of seconds.
 
     Returns:
-        ``submitted`` or ``queued`` if the text arrived; ``refused_dialog``, ``refused_draft`` or
-        ``refused_command`` if nothing was typed; ``typed_not_submitted``; ``pane_gone``; or
-        ``unknown``, also if the time is over.
+        As ``result``: ``submitted`` or ``queued`` if the text arrived; ``refused_dialog``,
+        ``refused_draft`` or ``refused_command`` if nothing was typed; ``typed_not_submitted``;
+        ``pane_gone``; or ``unknown``, also if the time is over.
 
     Raises:
         ValueError: The text is empty, or a line is longer than `LINE_MAX` bytes.

@@ -121,7 +121,8 @@ class Wrapper:
     def start(self) -> None:
         """Start the agent in the foreground, as ``launch.json`` says.
 
-        If the file has a menu, the user chooses first. The agent's conversation is locked.
+        If the file has a menu, the user chooses first. The agent's conversation is locked, and the
+        file ``started`` is written.
 
         Raises:
             NotStartedError: The agent cannot be started.
@@ -174,7 +175,8 @@ class Wrapper:
     def choose(self, launch: dict[str, Any], gate: dict[str, Any]) -> dict[str, Any]:
         """Show the menu ``gate`` until the user has chosen, and write ``choice.json``.
 
-        Return ``launch`` with the choice's fields added.
+        The file ``stopped`` is written before the menu is shown. Return ``launch`` with the
+        choice's fields added.
 
         Raises:
             EndedEarlyError: HUP or TERM came before the user chose.
@@ -258,6 +260,9 @@ class Wrapper:
     def wait(self) -> tuple[int | None, int | None]:
         """Wait until the agent ends; whenever it is suspended (as by Ctrl-Z), continue it.
 
+        What it leaves running in its process group is killed if its output is kept, or if it was
+        told to end.
+
         Returns:
             Its exit status and None, or None and the number of the signal that ended it.
         """
@@ -306,7 +311,7 @@ class Wrapper:
             _try(os.killpg, self.agent, number)  # the group is gone, or only zombies
 
     def settle(self) -> None:
-        """Wait until tmux has read all output, by asking the terminal for a status report.
+        """Wait until tmux has read all output, at most a second, by asking for a status report.
 
         When a program ends, tmux drops output that it has not read yet; a busy server lost the last
         lines of 2 in 100 programs.
@@ -409,7 +414,7 @@ class Output:
             os.dup2(number, replaced)
 
     def relay(self) -> None:
-        """Copy the output to the pane until its last writer ends."""
+        """Copy the output to the pane until its last writer ends; keep the last part."""
         # Signals are for the main thread, which waits for the end of the command.
         signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
         while data := os.read(self.reads, 1 << 16):

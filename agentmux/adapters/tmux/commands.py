@@ -562,8 +562,8 @@ def create(
 ) -> list[Command]:
     """Return the commands that create one of our sessions with its monitor, and set its options.
 
-    The options are set with ``-t`` and the session's name: without it, inside tmux, they would be
-    set on the user's session.
+    They print the server's global hooks, then a line in `CREATED_FORMAT`. The options are set with
+    ``-t`` and the session's name: without it, inside tmux, they would be set on the user's session.
 
     Args:
         name: The tmux session's name.

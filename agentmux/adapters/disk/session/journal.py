@@ -239,11 +239,13 @@ class HeldJournal:
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Append one line; when this returns, the line is on the disk.
 
+        An incomplete line at the end of the journal is moved away first (`cut_torn`).
+
         Returns:
             The offset of the line's first byte, and the offset after its newline.
 
         Raises:
-            DataError: The line is too long, or cannot be written; the journal is unchanged.
+            DataError: The line is too long, or cannot be written; it is not in the journal.
         """
         data = encode_line(fields)
         self.cut_torn()

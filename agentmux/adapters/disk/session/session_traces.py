@@ -19,7 +19,10 @@ _ENDING: Final = ".json"
 
 
 class TraceFolder:
-    """The folder of the traces; implements `ports.session.session_traces.SessionTraces`."""
+    """The folder with a trace of each unfinished session: a file that shows if it goes missing.
+
+    Implements `ports.session.session_traces.SessionTraces`.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Use ``folder``, which `keep` creates if it is missing."""

@@ -34,7 +34,7 @@ class LoadedState:
 
     Attributes:
         fields: All fields, including unknown ones; None if neither file can be used.
-        source: The file that was used.
+        source: The file that was used: ``state.json``, ``backup``, or ``none``.
         problem: Why ``state.json`` is corrupt, for people; None if it is valid or missing.
     """
 

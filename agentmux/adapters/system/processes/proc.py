@@ -86,7 +86,10 @@ def is_tmux_server(pid: int) -> bool:
 
 
 def mounts(table: Path = _PROC / "self/mounts") -> Iterator[tuple[Path, str]]:
-    """Yield mount point and type of each file system, in the order of mounting."""
+    """Yield mount point and type of each file system, in the order of mounting.
+
+    ``table`` is the kernel's list of them.
+    """
     for line in table.read_text(errors="surrogateescape").splitlines():
         _, place, kind, *_ = line.split(" ")
         yield Path(_OCTAL.sub(lambda match: chr(int(match[1], 8)), place)), kind

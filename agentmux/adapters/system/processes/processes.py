@@ -187,12 +187,11 @@ def processes_with_variable(word: str) -> tuple[tuple[int, int], ...]:
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:
-    """Return the agent in which this process runs: the nearest process that has a launch id.
+    """Return the agent in which this process runs; None if it runs in none.
 
-    It is this process or an ancestor, with an agent's launch id in its environment.
-
-    The result is None if neither this process nor an ancestor has one. The search ends at a tmux
-    server, because the programs in tmux do not belong to the process that started the server.
+    It is the nearest process, of this one and its ancestors, that has an agent's launch id in its
+    environment. The search ends at a tmux server, because the programs in tmux do not belong to the
+    process that started the server.
 
     Args:
         environ: The environment of this process.

@@ -72,7 +72,7 @@ def environment(pid: int) -> Mapping[str, str]:
 
 
 def argv(pid: int) -> tuple[str, ...]:
-    """Return the command line of a process.
+    """Return the words of a process's command line.
 
     Raises:
         OSError: The process belongs to another user, or has ended.
