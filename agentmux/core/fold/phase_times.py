@@ -81,7 +81,7 @@ def phase_times(state: SessionState, events: Iterable[Event]) -> PhaseTimes:
     Time without a running orchestrator does not count.
 
     Args:
-        state: The state before the first of the events.
+        state: The state before the first of the events; for a whole journal, from `blank_before`.
         events: The events of the journal, in order; one without a readable time is only applied.
     """
     times = PhaseTimes()

@@ -42,10 +42,11 @@ class ForgeRemote:
 
 
 def host_and_path(url: str) -> tuple[str, str] | None:
-    """Return the host and the repository's path in a remote's URL; None for a local path.
+    """Return the host and the repository's path in a remote's URL; None if it names no host.
 
     The host is in lower case. It includes the port only for ``http`` and ``https``, because an SSH
-    port belongs to another server than the forge's pages. The path has no ``.git`` at its end.
+    port belongs to another server than the forge's pages. The path has no ``.git`` at its end. The
+    result is None for a local path, and for a scheme that no forge uses.
 
     Source: git-clone(1), "GIT URLS".
     """

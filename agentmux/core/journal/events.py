@@ -359,7 +359,7 @@ class AgentLaunched(Fact):
         prompt_bytes: The size of the prompt that is sent, in bytes.
         fresh_prompt_bytes: The size of the full prompt for a new conversation, in bytes.
         stopped: Whether the pane waits for the user's choice (see `LaunchChosen`); ``mode`` is then
-            the mode that the choice ``resume`` leads to.
+            what the first choice leads to.
         phase: The phase whose work needs the launch; empty in older journals. If that work is
             already done or the phase is over, the launch changes nothing.
     """

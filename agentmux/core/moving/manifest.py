@@ -150,9 +150,10 @@ def encode(manifest: Manifest) -> dict[str, object]:
 def decode(fields: Json) -> Manifest:
     """Return the manifest that the content of a ``manifest.json`` describes, after checking it.
 
+    The file may be hostile: ids, names, paths and sizes are checked.
+
     Raises:
-        DataError: A newer version wrote the manifest, or it is not valid. It may be hostile: ids,
-            names and paths are checked, too.
+        DataError: A newer version wrote the manifest, or it is not valid.
     """
     schema = fields.get("schema")
     if type(schema) is int and schema > SCHEMA:

@@ -112,8 +112,8 @@ def first_choice(offered: Container[SeatChoice], *, fresh: bool) -> SeatChoice:
 
     Args:
         offered: The choices for the seat, as `seat_choices` returns them.
-        fresh: Whether the user asked for a new conversation in all seats; then it is preselected
-            where it is offered. Otherwise what the plan says is.
+        fresh: Whether the session is resumed without its conversations; then a new conversation is
+            preselected where it is offered. Otherwise what the plan says is.
     """
     return SeatChoice.FRESH if fresh and SeatChoice.FRESH in offered else SeatChoice.PLANNED
 
@@ -152,10 +152,10 @@ def how_it_began(mode: str, reason: str) -> str:
 
 
 def needs_reason(mode: str, reason: str) -> bool:
-    """Whether to show the user why a seat at work has no earlier conversation.
+    """Whether to show the user why a seat at work does not continue an earlier conversation.
 
-    Not for ``native``, without a reason, and at a seat's first start, because there was no earlier
-    conversation. The parameters are those of `how_it_comes_back`.
+    Not if it does (``native``), if there is no reason to show, or at a seat's first start, when
+    there was no earlier one. The parameters are those of `how_it_comes_back`.
     """
     return mode != _NATIVE and reason not in {"", NO_EARLIER}
 

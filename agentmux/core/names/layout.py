@@ -194,7 +194,8 @@ def stamp_of(name: str) -> datetime | None:
 def tmux_name(name: str) -> str:
     """Return the name of the tmux session for the session whose directory is ``name``.
 
-    tmux allows neither ``:`` nor ``.`` in such a name; both are replaced with ``_``.
+    It is ``agentmux-`` and the name. tmux allows neither ``:`` nor ``.`` in it, so both are
+    replaced with ``_``.
     """
     return "agentmux-" + re.sub(r"[:.]", "_", name)
 

@@ -62,8 +62,9 @@ class StatusGroup(StrEnum):
 class Safety(StrEnum):
     """Whether a session can be resumed without loss; users see the value.
 
-    ``choice``: a seat that had a conversation would begin a new one. ``unsafe``: the session cannot
-    be resumed now; the reason is shown beside it.
+    ``safe to resume``: no conversation is lost. ``needs a choice``: a seat that had a conversation
+    would begin a new one. ``unsafe``: the session cannot be resumed now; the reason is shown beside
+    it.
     """
 
     SAFE = "safe to resume"
@@ -185,7 +186,7 @@ def brought_back_label(subjects: Sequence[str], base: str) -> str:
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:
-    """Return the advice how to fix a setup step that fails because of its configuration.
+    """Return the advice on how to fix a setup step that fails because of its configuration.
 
     The function only makes the text: it fixes nothing.
 
@@ -226,7 +227,7 @@ def parked_label(until: datetime, now: datetime) -> str:
 
 
 def most_urgent(seen: Collection[str]) -> SessionStatus:
-    """Return the most urgent of these statuses, as that of a session with an orchestrator.
+    """Return the status of a session with an orchestrator: the most urgent one in ``seen``.
 
     Args:
         seen: The current statuses of the session and of its seats. If none of them is urgent, the

@@ -111,9 +111,10 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
-    """Whether a research is being done, or will be: it was asked for, and is not done.
+    """Whether the research on ``topic`` was asked for and is still to be expected.
 
-    False, too, if its researcher finished, or the user ended it, before it was handed in.
+    It is not if it is done, or if its researcher finished, or was ended by the user, without
+    handing it in.
     """
     seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (

@@ -16,7 +16,8 @@ from agentmux.core.pipeline.results import all_verdicts
 def handed_in(state: SessionState) -> tuple[str, ...]:
     """Return one line for each piece of work that was handed in and accepted in this cycle.
 
-    The order is: phases, sub-plans, reviews, research.
+    An example is ``sub-plan 2``. The order is: phases before the first work phase, sub-plans,
+    reviews, research.
     """
     return tuple(_handed_in(state))
 

@@ -95,9 +95,12 @@ def unpark_on_signal(state: SessionState, event: Event) -> SessionState:
 
 
 def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
-    """Return the state without parked seats if ``cause`` says that the user stopped the session.
+    """Return the state without parked seats if the user stopped the session.
 
-    Any other interruption returns ``state`` itself.
+    Args:
+        state: The state before.
+        cause: Why the session was interrupted. It begins with ``stopped`` if the user stopped it;
+            any other interruption returns ``state`` itself.
     """
     if not state.parked or not cause.startswith(_STOPPED):
         return state
@@ -107,8 +110,8 @@ def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
 def prune_parked(state: SessionState) -> SessionState:
     """Return the state without parked seats that the session no longer needs.
 
-    It needs a seat whose agent is launched. It also needs a seat whose work is still to be done in
-    the current phase, or in a failed session in the phase that failed.
+    The session needs a seat whose agent is launched. It also needs a seat whose work is still to be
+    done in the current phase, or in a failed session in the phase that failed.
     """
     if not state.parked:
         return state

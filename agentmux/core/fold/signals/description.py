@@ -221,12 +221,21 @@ class SignalDescription(JudgedDescription):
 
 
 def folder_of(state: SessionState, kind: Kind, usual: str) -> str:
-    """Return the folder of the session's phase if it is of this ``kind``; else ``usual``."""
+    """Return the folder of the session's phase if it is of this ``kind``; else ``usual``.
+
+    Both are relative to the session's directory.
+    """
     if kind_of(state) is not kind:
         return usual
     return pipeline_of(state)[state.phase].folder
 
 
 def working_folder(state: SessionState) -> str:
-    """Return the folder of the current phase; in a failed session, of the phase that failed."""
+    """Return the folder of the current phase; in a failed session, of the phase that failed.
+
+    It is relative to the session's directory.
+
+    Raises:
+        KeyError: The session is done, or the phase that failed is unknown.
+    """
     return pipeline_of(state)[working_phase(state)].folder

@@ -27,7 +27,7 @@ JUDGED: Final[Mapping[str, JudgedDescription]] = {
 
 
 def signal_message(event: Event) -> str:
-    """Return the line that the log and the monitor show for an event, such as ``coder: approved``.
+    """Return the line that the log and the monitor show for an event, such as ``user: approved``.
 
     Empty for an event that they do not show.
     """

@@ -16,9 +16,9 @@ def base_seat(name: str) -> str:
 
 
 def is_base_open(state: SessionState) -> bool:
-    """Whether the required commands still have to run, or run, on the base.
+    """Whether the run of the required commands on the base is not over yet.
 
-    No check begins before that is over. False if the session has no such run.
+    No check begins before it is. False if the session has no such run.
     """
     return state.base_checks is not None and not state.base_checks.finished
 
