@@ -61,7 +61,8 @@ class Invocation:
     def project(self) -> Path:
         """Return the directory of the project, absolute and without symbolic links.
 
-        It is the project that contains the directory of ``--project``, else the current directory.
+        The project contains the directory of ``--project`` or, without this option, the current
+        directory.
 
         Raises:
             ConfigError: The project would be ``/`` or the home directory, although ``--project`` is

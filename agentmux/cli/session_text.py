@@ -134,8 +134,9 @@ def status_lines(
 
     Args:
         view: The session.
-        ways: Returns warnings about a kept result and, last, the command to get it. It is called
-            only if the result is on a branch of its own and was not delivered elsewhere.
+        ways: A function that returns warnings about a kept result and, last, the command to get it.
+            It is called only if the result is on a branch of its own and was not delivered
+            elsewhere.
         colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=label(view))

@@ -61,7 +61,7 @@ class Change:
         return bool(self.values or self.unset)
 
     def apply_to(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return ``environ`` with the change applied."""
+        """Return a copy of ``environ`` with the change applied."""
         kept = {name: value for name, value in environ.items() if name not in self.unset}
         return {**kept, **self.values}
 

@@ -66,7 +66,8 @@ def position(state: SessionState) -> Position:
 def reason_to_save(before: Position, now: Position) -> str:
     """Return why the work tree is saved if a session went from ``before`` to ``now``.
 
-    `PHASE_ENDED` or `SUBPLAN`, as in `TreeCheckpoint.because`; empty if it is not saved.
+    `PHASE_ENDED` if another phase or cycle has begun, `SUBPLAN` if a sub-plan was completed; empty
+    if the work tree is not saved.
     """
     if before.phase in TERMINAL:
         return ""

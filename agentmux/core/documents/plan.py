@@ -396,7 +396,8 @@ def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str
     are derived from ``file: plan_<N>.md`` in the groups.
 
     Returns:
-        A pair as of `check_plan`.
+        A pair: the plan, or None if there are problems; and all problems, each as
+        ``<place>: <description>``.
     """
     shape = Shape("execution_plan.yaml")
     top = shape.mapping(value, "", required=("groups",), closed=False)

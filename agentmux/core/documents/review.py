@@ -28,7 +28,7 @@ _VERDICT_LINE = re.compile(
 
 
 class Verdict(StrEnum):
-    """A reviewer's verdict."""
+    """A reviewer's verdict: ``pass`` or ``fail``."""
 
     PASS = "pass"  # noqa: S105 (a verdict, no password)
     FAIL = "fail"

@@ -22,7 +22,7 @@ _LEAST: Final = 8
 
 
 def values_in(text: str) -> Iterator[str]:
-    """Yield the values that seem to be secret, as `is_secret` decides, in a file of variables.
+    """Yield the values in a file of variables that seem to be secret according to `is_secret`.
 
     ``text`` is the content of the file, whose lines are ``NAME=value``.
     """
@@ -47,8 +47,9 @@ def secrets_of(environ: Mapping[str, str]) -> Iterator[str]:
 def is_secret(name: str, value: str) -> bool:
     """Whether the value of a variable in a private file seems to be secret.
 
-    If the variable's name indicates a secret, such as ``API_TOKEN``, a value from 4 characters on
-    does. With another name, it must have 8, and be more than a single word or number.
+    If the variable's name indicates a secret, such as ``API_TOKEN``, a value of 4 or more
+    characters does. With another name, the value must have 8 or more characters, and be more than a
+    single word or number.
     """
     if _SECRET_NAME.search(name):
         return len(value) >= _LEAST_SECRET
