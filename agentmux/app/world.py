@@ -95,7 +95,7 @@ class Site:
         locks: The locks of sessions and work trees.
         repositories: Facts about the repository around a directory.
         remotes: Takes a directory and the environment for git. Returns the remotes of the
-            repository there; git hooks run in that directory.
+            repository there; a push runs the repository's hooks in that directory.
     """
 
     project: Path
@@ -134,7 +134,8 @@ class Machine:
     Attributes:
         host: The host name.
         boot: An id that changes with each boot; empty if unknown.
-        zones: Finds a time zone by its name; the empty name stands for the machine's own zone.
+        zones: Returns the time zone with a name, None if it is unknown; the empty name stands for
+            the machine's own zone.
     """
 
     host: str

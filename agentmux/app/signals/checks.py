@@ -65,7 +65,17 @@ class _Reader:
         self._problems: list[str] = []
 
     def contents(self, files: tuple[HandedFile, ...], places: tuple[str, ...]) -> Contents:
-        """Return the contents of the files, whose paths are ``places``."""
+        """Read the handed-in ``files``, each at its path in ``places``; return what they contain.
+
+        What is wrong with a file becomes a problem in the result.
+
+        Args:
+            files: What is expected of each file.
+            places: The paths of the files, in the same order, relative to the session's directory.
+
+        Raises:
+            DataError: A schema of the session is damaged.
+        """
         values = tuple(self._value(*each) for each in zip(files, places, strict=True))
         digest = "".join(self._digests)
         if len(self._digests) > 1:
@@ -107,6 +117,13 @@ class _Reader:
 
 def check(files: SignalFiles, identity: Identity, submission: Submission) -> CheckedSubmission:
     """Read the artifact of ``submission``, check every rule, and return the fact and all problems.
+
+    Writes nothing.
+
+    Args:
+        files: The session's directory.
+        identity: The calling agent.
+        submission: What is handed in, or asked for.
 
     Raises:
         UsageError: The named role is not a reviewer.

@@ -122,7 +122,7 @@ def submit(
         at: The current time, as the journal writes it.
         new_id: Returns an id for an event that is recorded beside the signal; the signal's own id
             is computed by `event_id`.
-        poke: Wakes the orchestrator; returns whether one is running.
+        poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.
 
     Raises:
         UsageError: The pane belongs to another session, or the named role is not a reviewer.
@@ -165,14 +165,14 @@ def decide(
     """Accept a decision of the user, also while the session is stopped.
 
     An invalid request for changes is refused. A decision that was already made is a duplicate, and
-    is not journaled again.
+    is not journaled again. Every other decision is journaled, also if it does not count.
 
     Args:
         files: The session's directory.
         fact: The decision.
         at: The current time, as the journal writes it.
         new_id: Returns an id for the event.
-        poke: Wakes the orchestrator; returns whether one is running.
+        poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.
         cycle: The cycle that the user was shown, the only one to which the decision applies; None
             stands for the current cycle.
 
@@ -207,7 +207,7 @@ def report(
     new_id: Callable[[], str],
     poke: Poke,
 ) -> bool:
-    """Record what an agent's hook reports: its conversation, and that a prompt arrived.
+    """Write to the journal what an agent's hook reports: its conversation, and a prompt's arrival.
 
     Args:
         files: The session that ``identity`` names.
@@ -215,10 +215,11 @@ def report(
         evidence: How the hook shows that a prompt arrived; empty if it does not.
         at: The current time, as the journal writes it.
         new_id: Returns an id for each event.
-        poke: Wakes the orchestrator; returns whether one is running.
+        poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.
 
     Returns:
-        Whether anything was recorded; nothing is for a launch that no longer has its seat.
+        Whether anything was written. Nothing is if the journal knows it already, or if the launch
+        no longer has its seat.
     """
     if not _news(files.load().current, identity, evidence):
         return False

@@ -21,7 +21,10 @@ class CachedListings:
         self._at: dict[str, _Listed] = {}
 
     def by(self, site: S) -> S:
-        """Return a copy of the site whose terminals take their listings from this cache."""
+        """Return a copy of the site whose terminals take their listings from this cache.
+
+        These terminals can do nothing else, so the copy serves only to look at sessions.
+        """
 
         def terminal(socket: str | None) -> Terminal:
             site_terminal = site.terminal(socket)

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 class CachedPrograms:
-    """`Programs` that search for each program only once, however many sessions ask for it."""
+    """`Programs` that search for each program only once, however many sessions ask for it.
+
+    Running a program, with ``probe`` or ``ask``, is not cached here.
+    """
 
     def __init__(self, programs: Programs) -> None:
         self.path, self.shell = programs.path, programs.shell

@@ -106,9 +106,10 @@ class Outlook:
     left_alone: bool = False
 
     def agree(self, choices: Mapping[str, SeatChoice]) -> LaunchPolicy:
-        """Return how a resume opens the panes after a person agreed to this, and to ``choices``.
+        """Return the launch policy of a resume to which a person agreed after seeing this outlook.
 
-        ``choices`` are by seat; a missing seat is started as planned.
+        Args:
+            choices: What the person chose, by seat; a missing seat is started as planned.
         """
         chosen = {each.seat: choices.get(each.seat, SeatChoice.PLANNED) for each in self.seats}
         agreed = {each.seat: each.digests.get(chosen[each.seat], "") for each in self.seats}
@@ -168,7 +169,7 @@ def outlook(
         world: The outside world.
         entry: The session.
         liveness: Whether its tmux session and its orchestrator run.
-        read: Reads a snapshot.
+        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
         is_attended: Whether a person attends the resume. If not, it is refused if the program of
             an agent is not found.
     """
@@ -199,7 +200,13 @@ def outlook(
 
 
 def plan_outlook(world: World, plan: ResumePlan, read: ReadFile) -> Outlook:
-    """Return what a resume would do that nothing prevents."""
+    """Return what a resume by ``plan`` would do, for a session that nothing keeps from resuming.
+
+    Args:
+        world: The outside world.
+        plan: The plan of the resume.
+        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+    """
     # The seats that would be resumed come first, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     waits = world.settings.resume.policy is Policy.CONFIRM

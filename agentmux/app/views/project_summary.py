@@ -24,8 +24,8 @@ class ProjectSummary:
     Attributes:
         sessions: The unfinished sessions by group, newest first; groups without sessions are
             missing.
-        names: The names of all sessions of the project.
-        done: How many sessions are done.
+        names: The names of all sessions of the project, newest first.
+        done: How many sessions are done, or were moved elsewhere.
         problems: What could not be read, and which tmux servers or locks could not be asked.
         exit_code: The exit code for the worst problem; OK if there are none.
     """

@@ -64,10 +64,10 @@ def label(view: SessionView) -> str:
 
 
 def failed_commands(view: SessionView) -> Mapping[str, str]:
-    """Return the output of each command because of which a check failed.
+    """Return the output of each command because of which a check did not pass, or cannot go on.
 
-    The keys are the lines of `check_lines`. A command that is not required, or that failed already
-    before the session, is included only if its check failed.
+    These are the commands that failed in a check that did not pass, and those that could not run
+    and were not skipped. The keys are their lines in `check_lines`.
     """
     return {
         f"{phase['phase']}, {command['says']}": str(command["output"] or "")
@@ -79,7 +79,7 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
 
 
 def ways_not_looked_up() -> tuple[str, ...]:
-    """Tell `lines_after_detach` that no way to get the kept result was looked for."""
+    """Return a text in place of the ways to get a kept result; looks for none."""
     return ("(not looked for)",)
 
 
@@ -129,13 +129,16 @@ def _goes_on(view: SessionView) -> str:
 
 
 def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
-    """Return the steps of the delivery by name, each with its status and what was recorded."""
+    """Return the fields of each step of the delivery, by the step's name; empty if there is none.
+
+    The fields are the step's ``status`` and what was recorded of the step.
+    """
     steps: Any = (view.as_json()["delivery"] or {}).get("steps")
     return steps if isinstance(steps, dict) else {}
 
 
 def step_labels(view: SessionView) -> list[str]:
-    """Return each step of the delivery with its status.
+    """Return a text for each step of the delivery: its name and its status, as in ``merge done``.
 
     A step that is running is shown as interrupted if no orchestrator runs.
     """

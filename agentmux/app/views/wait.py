@@ -57,10 +57,10 @@ class Goal:
         return phase in order and order.index(phase) >= order.index(self.name)
 
     def require_possible(self, entry: SessionEntry) -> None:
-        """Check that the session can still reach the goal.
+        """Check that the session can still reach the goal; for a session that has not reached it.
 
         Raises:
-            AgentmuxError: The session has ended, or was moved, without reaching the goal.
+            AgentmuxError: The session has ended, or was moved.
         """
         if entry.is_moved:
             raise AgentmuxError(

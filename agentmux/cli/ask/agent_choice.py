@@ -38,7 +38,7 @@ _ESCAPE: Final = "\x1b"
 
 
 def asking() -> Ask:
-    """Return an `Ask` that writes to stderr and reads a line from stdin.
+    """Return a function that shows a text on stderr and returns a line that is read from stdin.
 
     It raises `KeyboardInterrupt` at the end of stdin, and after Esc and Enter.
     """
@@ -55,9 +55,10 @@ def asking() -> Ask:
 
 
 def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -> str | None:
-    """Ask which agent plays the roles, and write the answer into the project's configuration.
+    """Ask which agent plays the roles and how much it may do; write both into the configuration.
 
-    Nothing is asked if a configuration names an agent already, or if nobody can be asked.
+    The project's configuration is meant. Nothing is asked if a configuration names an agent
+    already, or if nobody can be asked. If writing fails, the reason is printed.
 
     Args:
         world: The project, with its settings and tools.

@@ -24,7 +24,10 @@ _LARGEST: Final = 1 << 20
 
 
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
-    """Return the commands that, judging by the project's files, run its tests and other checks."""
+    """Propose commands that, judging by the project's files, run its tests and other checks.
+
+    Reads the few files that say so, such as ``pyproject.toml``; runs no command.
+    """
     contents = {name: read_limited(project / name, _LARGEST) for name in READ}
     return proposals(
         {
@@ -46,7 +49,7 @@ def ask_checks(
         found: The proposed commands.
         project: The directory in which they are run.
         environ: The environment with which they are run.
-        ask: Asks a person.
+        ask: Shows a text and returns the line that the person then typed.
     """
     return tuple(each for each in found if _is_taken(each, project, environ, ask))
 

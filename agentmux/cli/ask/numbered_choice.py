@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 def ask_one(ask: Callable[[str], str], text: str, answers: Mapping[str, T], usual: str) -> T:
-    """Ask until a person types the number, from 1, or the name of an answer; return that answer.
+    """Ask until a person types the number, from 1, or the name of an answer; return its value.
 
     Args:
         ask: Shows a text and returns the line that the person then typed.
-        text: The question and the list of answers, which are shown once.
-        answers: The values of the answers by their names, in the order of the list.
+        text: The question and the list of answers, shown once; ends with a line break.
+        answers: The values of the answers by their names (lower case), in the order of the list.
         usual: The name of the answer that an empty line chooses.
     """
     numbered = {str(number): each for number, each in enumerate(answers.values(), start=1)}

@@ -74,7 +74,7 @@ def person_at(invocation: Invocation, *, yes: bool, trust: bool = False) -> Pers
 
 
 def agrees(question: str, *, usual: bool = False) -> bool:
-    """Ask a person to agree, and return the answer; ``y`` or ``yes`` agrees.
+    """Ask a person a question with the answers yes and no; return whether the answer is yes.
 
     The caller must know that a person can be asked. ``usual`` is the answer of an empty line.
     """

@@ -42,7 +42,9 @@ def resolve_session(
 ) -> tuple[Site, SessionEntry]:
     """Return the session to which ``name`` refers, with the `Site` of its project.
 
-    If ``name`` is a path, the session may belong to a project other than the current one.
+    If ``name`` is a path, the session may belong to a project other than the current one. If it is
+    only the beginning of a name, and ``command`` cannot be taken back (as ``remove``), a person is
+    asked whether the session is meant.
 
     Args:
         invocation: The global options.
@@ -50,9 +52,9 @@ def resolve_session(
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: No session matches, or several do; or the command cannot be taken back, and
-            nobody can be asked whether the beginning of a name is enough.
-        DeclinedError: The person was asked that, and said no.
+        NotFoundError: No session matches, or several do; or a person would have to be asked, and
+            nobody can be.
+        DeclinedError: The person said no.
     """
     site = invocation.site(_project_in(name))
     entry = resolve(site, name, command=command)
@@ -118,7 +120,7 @@ def resolve_world(
 
 
 def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]:
-    """Return every session that is not done, newest first.
+    """Return every session that is neither done nor moved elsewhere, newest first; at least one.
 
     Args:
         site: The project.
@@ -203,14 +205,15 @@ def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
 def command_for_hints(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
-    """Return the user's command with its options, for hints.
+    """Return the command line that the user typed, with its options, to be shown in hints.
 
     The caller leaves out options that give consent, so that a pasted hint does no more than the
     user asked for.
 
     Args:
         command: The command with its argument, such as ``resume SESSION``.
-        switches: Whether the user gave each option that takes no value, by the option's name.
+        switches: Whether the user gave each option that takes no value, by its name, such as
+            ``--fresh``.
         values: The values of each other option, by its name; None or empty if it was not given.
     """
     words = [name for name, given in switches.items() if given]

@@ -35,10 +35,10 @@ _WORKTREES: Final = {
 
 
 def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
-    """Ask whether agents other than ``agent`` play some of the roles.
+    """Ask which agents play the roles, unless ``agent`` plays all of them; writes nothing.
 
     Returns:
-        The other agents, by role; empty if ``agent`` plays all roles.
+        The other agents, by role; a role that ``agent`` plays is left out.
     """
     words = "plan, research, write the code and review"
     if ask_yes(ask, f"Should {agent} {words}, all of it?"):
@@ -53,7 +53,7 @@ def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
 
 
 def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str, ...]]:
-    """Ask how much each agent may do without asking.
+    """Ask how much each agent may do without asking; writes nothing.
 
     Returns:
         The ``permission_args`` for the configuration, by agent; agents that need none are left out.

@@ -21,7 +21,7 @@ def ask_yes(
         ask: Shows a text and returns the line that the person then typed.
         question: The question, in one line.
         usual: The result for an empty line.
-        before: Lines to show above the question, once.
+        before: A text to show above the question, once; ends with a line break, unless empty.
     """
     prompt = f"{question} {'[Y/n]' if usual else '[y/N]'}: "
     while True:

@@ -56,7 +56,7 @@ class CompletionContext:
         project: Value of ``--project``, else the current directory.
         config: Value of ``--config``; empty without this option.
         session: The session that the command line names; empty if it names none.
-        word: The word to be completed.
+        word: The word to be completed, as far as it is typed.
         command: The command that the command line names; empty if it names none.
     """
 
@@ -77,11 +77,11 @@ class CompletionContext:
 
 
 def sessions(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the sessions, newest first.
+    """Yield the sessions that the word may mean, newest first, each with the time when it began.
 
     A session is given by its slug, or by its whole name if the typed word begins with a digit or
-    the slug is not unique. If the command does not accept finished sessions, they are left out, as
-    far as they are among the newest `_ASKED`.
+    the slug is not unique. If the command does not accept finished sessions, they are left out;
+    only the newest hundred are looked at for that.
     """
     names = _newest(place)
     slugs = [layout.slug_of(name) for name in names]
@@ -102,7 +102,7 @@ def _is_done(session: Path) -> bool:
 
 
 def seats(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the seats of the named session; if none is named, those of the newest sessions."""
+    """Yield the seats of the named session; if none is named, those of the ten newest sessions."""
     yield from _of_states(place, lambda state: _keys(state.get("seats")))
 
 
@@ -121,9 +121,10 @@ def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases in which the next cycle of the named session can begin, smallest first.
+    """Yield the phases in which the next cycle of the named session can begin, each explained.
 
-    If no session is named, the newest session that waits for a decision counts.
+    The one after which the least is done comes first. If no session is named, the newest session
+    that waits for a decision counts.
     """
     # These imports are slow, but have the only rule about which phases the command accepts.
     from agentmux.core.fold.acceptance import takes_decision
@@ -147,7 +148,7 @@ def wait_targets(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def agents(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the built-in agents, then those that the configuration defines."""
+    """Yield the built-in agents, then those under ``agents:`` in the configuration files."""
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
     yield from ((name, "") for name in built_in if not is_for_tests(name))
     yield from ((name, "configured") for name in _read_config_keys(place, "agents"))

@@ -140,7 +140,7 @@ def _parameter(fields: Mapping[str, Any]) -> Parameter:
 def find_path(program: Command, words: tuple[str, ...]) -> tuple[Command, ...]:
     """Return the program, the command that the first word names, and its subcommand, if any.
 
-    The search ends at the first word that names no command.
+    The search ends at the first word that names no command; the program is always in the result.
     """
     path: tuple[Command, ...] = (program,)
     for word in words:

@@ -41,7 +41,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def split_line(line: str) -> list[str]:
-    """Split a command line into words as a shell does; a quote in the last word may be open."""
+    """Split a command line into words as a shell does; a quote in the last word may be open.
+
+    The last word is empty if a space follows the others.
+    """
     import shlex
 
     for end in ("", '"', "'"):
@@ -56,11 +59,13 @@ def split_line(line: str) -> list[str]:
 def completion_lines(
     program: Command, words: Sequence[str], environ: Mapping[str, str]
 ) -> list[str]:
-    """Return the lines to print: the completions of the last word.
+    """Return the lines that complete the last word: the whole word, a tab and a description each.
+
+    A single line ``:file`` or ``:dir`` asks the shell to complete a path.
 
     Args:
         program: The program with all its commands.
-        words: The words after ``agentmux``; the last one is completed.
+        words: The words after ``agentmux``; the last one is completed, and may be empty.
         environ: Environment of the process.
     """
     line = read(program, words[:-1])
@@ -84,7 +89,7 @@ class Line:
     Attributes:
         command: The command or subcommand that the words name; the program if they name none.
         given: The spellings of the options that were given.
-        values: The values of options and arguments, by kind; the first one of each kind.
+        values: The first value of each kind (`Parameter.kind`), of an option or an argument.
         arguments: How many positional arguments were given.
         open: The option whose value is to be completed; None if no option needs a value.
         only_words: Whether ``--`` was given, after which no options follow.
@@ -101,7 +106,10 @@ class Line:
 
 
 def read(program: Command, words: Sequence[str]) -> Line:
-    """Parse the words of a command line; unknown options count as flags."""
+    """Parse the words of a command line that precede the one to complete; reads no input.
+
+    Unknown options count as flags.
+    """
     reader = _LineReader(program)
     for word in words:
         reader.take(word)
@@ -130,7 +138,7 @@ class _LineReader:
         self.only_words = False
 
     def take(self, word: str) -> None:
-        """Parse the next word."""
+        """Parse the next word, and note in the attributes what it is."""
         waiting, self.open = self.open, None
         if waiting is not None and not (waiting.may_lack_value and word.startswith("-")):
             self._value(waiting, word)

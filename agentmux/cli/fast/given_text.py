@@ -45,8 +45,8 @@ def given_words(words: str, limit: int) -> str:
     if the text ends with a file name extension.
 
     Args:
-        words: The argument as typed.
-        limit: The most bytes to read from the file.
+        words: The argument as typed, in one text.
+        limit: The most bytes to read from the file; a text from the command line is not cut.
 
     Raises:
         UsageError: The file cannot be read.

@@ -19,7 +19,10 @@ _FLAGS: Final = frozenset({"--help", "-h"})
 
 
 def is_wanted(argv: Sequence[str]) -> bool:
-    """Whether a command line asks for help, by the command ``help`` or by ``--help`` or ``-h``."""
+    """Whether a command line asks for help: by the command ``help``, or by ``--help`` or ``-h``.
+
+    Words after ``--`` do not count.
+    """
     end = argv.index("--") if "--" in argv else len(argv)
     return argv[:1] == ["help"] or not _FLAGS.isdisjoint(argv[:end])
 
@@ -56,7 +59,10 @@ _DESK: Final = "`agentmux` alone opens the desk, in a terminal"
 
 
 def no_such_command(path: Sequence[Command], word: str) -> UsageError:
-    """Return the error that ``word`` is no subcommand of the last command in ``path``."""
+    """Return, without raising it, the error that the last command in ``path`` has no ``word``.
+
+    ``path`` is the program, followed by the command and its subcommand, if any.
+    """
     known = [each.name for each in path[-1].commands]
     otherwise = (_DESK,) if word == "desk" and len(path) == 1 else ()
     hints = (*otherwise, *suggest_name(word, known), f"{_join_path(path)} --help")
@@ -96,7 +102,7 @@ def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
 
 
 def usage(path: Sequence[Command]) -> str:
-    """Return the usage of the last command in ``path``, such as ``agentmux list [OPTIONS]``."""
+    """Return how the last command in ``path`` is typed, such as ``agentmux list [OPTIONS]``."""
     below = ["COMMAND [ARGS]..."] if path[-1].commands else []
     arguments = [argument(each) for each in path[-1].arguments]
     return " ".join([_join_path(path), "[OPTIONS]", *arguments, *below])

@@ -27,8 +27,9 @@ class Progress:
 
     Attributes:
         state: The state of the session, with every event of the journal applied.
-        delivered: Whether the last step of the delivery is done.
-        failed: Why a step failed; empty if none did.
+        delivered: Whether the session is done.
+        failed: Why this approval does not deliver the result: a step failed, or the session goes on
+            without the approval. Empty while neither is so.
         is_saved: Whether ``state.json`` contains this state, too, and not only the journal.
     """
 
@@ -39,7 +40,7 @@ class Progress:
 
 
 def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
-    """Return how far the delivery has come that the approval with the id ``approval`` started.
+    """Return how far the delivery has come that the approval with the id ``approval`` began.
 
     Raises:
         NotFoundError: The session was removed.
@@ -78,7 +79,7 @@ def wait_delivered(
         say: Called with the obstacle that holds up the delivery, in words, each time it changes.
 
     Raises:
-        DeliveryFailedError: A step failed.
+        DeliveryFailedError: A step failed, or the session goes on without the approval.
         TimedOutError: The time is over, or the orchestrator has ended, before the delivery has.
         NotFoundError: The session was removed.
         DataError: The session cannot be read.

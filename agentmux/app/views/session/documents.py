@@ -15,10 +15,11 @@ _KINDS: Final = frozenset({".md", ".yaml", ".yml", ".txt"})
 
 
 def documents(home: Path) -> Iterator[str]:
-    """Yield the documents of a session, as paths relative to the session's directory ``home``.
+    """Yield the texts of a session that people may want to read (Markdown, YAML and plain text).
 
-    The folder that was written to last comes first; the request and the context come last.
-    Symbolic links to files and folders are left out.
+    They are paths relative to the session's directory ``home``. The folder that was written to last
+    comes first; the request and the context come last. Symbolic links, and AgentMux's own folders
+    such as ``launches``, are left out.
 
     Raises:
         OSError: The directory cannot be read.

@@ -27,7 +27,8 @@ class EventRow:
         when: The time of the event, in the user's time zone; ``-`` if it has none.
         seat: The seat that the event is about or comes from.
         what: What happened, in words.
-        values: The fields of the event that are non-empty texts or numbers, by name.
+        values: The fields of the event, by name, each as text: texts that are not empty, numbers
+            except 0, and True.
     """
 
     when: str
@@ -37,7 +38,7 @@ class EventRow:
 
     @property
     def short(self) -> str:
-        """The short values as ``name=value``, joined by commas."""
+        """The values of at most 60 characters as ``name=value``, joined by commas."""
         return _join_values({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
 
     @property
@@ -47,7 +48,10 @@ class EventRow:
 
 
 def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
-    """Yield the row of each event, newest first; ``events`` are oldest first."""
+    """Yield the row of each event, newest first; ``events`` are oldest first.
+
+    The date is shown with the time of an event that is not of the same day as ``now``.
+    """
     here = now.astimezone()
     for each in reversed(events):
         at = time_of(each.at)

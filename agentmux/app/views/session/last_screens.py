@@ -60,9 +60,11 @@ class LastScreen:
         return screen_digest(self.ansi)
 
     def now(self, screen: Screen, at: str) -> LastScreen:
-        """Return this screen with the current content ``screen``, captured at the time ``at``.
+        """Return a copy with ``screen``, which the pane shows now, in place of the last screen.
 
-        ``at`` is UTC, ISO 8601.
+        Args:
+            screen: The content of the pane.
+            at: When it was captured: UTC, ISO 8601.
         """
         return replace(
             self,
@@ -113,7 +115,12 @@ class LastScreen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastScreens:
-    """The last screens that can be read, and a warning for each that cannot."""
+    """The last screens of a session's seats.
+
+    Attributes:
+        screens: The screens that can be read, with their seats in the order of the pipeline.
+        warnings: One sentence for each screen that cannot be read.
+    """
 
     screens: tuple[LastScreen, ...]
     warnings: tuple[str, ...]
@@ -124,11 +131,11 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
     Args:
         entry: The session.
-        read: Reads a snapshot.
+        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
         seat: The only seat to return; None returns all seats.
 
     Raises:
-        NotFoundError: The session has no snapshot, or has no such seat.
+        NotFoundError: The session, or ``seat``, has no snapshot; or there is no such seat.
     """
     held = entry.fields.get("agents")
     seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
@@ -165,7 +172,7 @@ def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[
     Args:
         path: The directory of the session.
         seats: The seats, in the order of the result.
-        read: Reads a snapshot.
+        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
     """
     screens = (_screen(seat, _data(path, seat, read)) for seat in seats)
     return tuple(each for each in screens if each is not None)

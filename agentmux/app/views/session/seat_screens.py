@@ -29,7 +29,7 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
     Args:
         entry: The session.
         view: The view.
-        read: Reads a snapshot.
+        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
     """
     screens = {each.seat: each for each in _screens(entry, view, read)}
     seats = (
@@ -40,13 +40,14 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
 
 
 def present_screen(world: World, entry: SessionEntry, seat: str, read: ReadFile) -> LastScreen:
-    """Return the present screen of a seat of a live session.
+    """Return what the pane of a seat shows now; the session must be live.
 
     Args:
         world: The project, with its settings and tools.
         entry: The session.
         seat: The seat.
-        read: Reads a snapshot.
+        read: Takes the path of the seat's snapshot and a maximal size in bytes. Returns the
+            content, which says which agent has the seat, or None.
 
     Raises:
         NotFoundError: The session is not live, or the seat has no pane.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def seat_views(
     entry: SessionEntry, liveness: Liveness, noted: Json, now: datetime
 ) -> Iterator[SeatView]:
-    """Yield a view of each seat, then of seats that get an agent once their usage limits end.
+    """Yield a view of each seat, then of seats that will get an agent when a usage limit ends.
 
     Args:
         entry: The session.

@@ -79,7 +79,7 @@ class SeatView:
         """Whether the phase waits for this seat until the user acts.
 
         True if the agent left without handing in its work, or if a command of a check could not
-        run. An agent of a researcher that left does not count: no phase waits for researchers.
+        run. False for a researcher whose agent left: no phase waits for researchers.
         """
         return self.status == BROKEN or (self.has_gone and self.role not in RESEARCHERS)
 
@@ -184,7 +184,7 @@ class SessionView:
 
     @property
     def group(self) -> StatusGroup:
-        """What the session needs: its user, if it waits for a decision, even when it is at rest."""
+        """What the session needs, by its status; its user, if it waits for a decision."""
         return StatusGroup.NEEDS_YOU if self.decision else status_group(self.status)
 
     @property

@@ -33,7 +33,7 @@ class PhaseLine:
 
     Attributes:
         phase: The phase; at the end ``done`` or ``failed``.
-        mark: `DONE`, `CURRENT`, `LATER` or `FAILED`.
+        mark: One character: `DONE`, `CURRENT`, `LATER` or `FAILED`.
         is_here: Whether the session is in this phase, or failed in it.
         says: What the phase has produced so far, in words; empty if nothing.
         spent_s: The seconds that the session has spent in the phase. 0 for a phase that is still to
@@ -94,13 +94,16 @@ def phase_seconds(
 
 
 def shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
-    """Return the phases that the session goes through, in order, including its phase ``here``."""
+    """Return the phases in which the session takes part, in order, and always the phase ``here``.
+
+    ``here`` is the phase in which the session is, or failed.
+    """
     phases = pipeline_of(state).phases
     return tuple(each.phase for each in phases if each.takes_part(state) or each.phase == here)
 
 
 def phase_mark(state: SessionState, phase: str, here: str) -> str:
-    """Return the mark of a phase.
+    """Return the mark of a phase: `DONE`, `CURRENT`, `LATER` or `FAILED`.
 
     A check or a review that did not pass is marked as failed, even if the session went on.
 

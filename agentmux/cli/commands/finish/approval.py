@@ -152,7 +152,7 @@ def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
     """Return the way of delivery whose flag was given; empty if no flag was given.
 
     Args:
-        flags: Whether the flag of each way was given.
+        flags: Whether the flag of each way was given, by the way, such as ``merge``.
         command: The command as typed after ``agentmux``, for the hint.
 
     Raises:

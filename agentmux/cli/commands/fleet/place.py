@@ -37,7 +37,7 @@ def require_extra() -> None:
 
 
 def place_of_fleet(invocation: Invocation) -> FleetHome:
-    """Return the place of the fleet's files on this host.
+    """Return the place of the fleet's files on this host; the folder may not exist yet.
 
     Raises:
         NotInstalledError: A Python package of the fleet is missing.
@@ -49,7 +49,7 @@ def place_of_fleet(invocation: Invocation) -> FleetHome:
 
 
 def engine_of(ctx: typer.Context) -> sa.Engine:
-    """Return the fleet's database, which is closed when the command ends.
+    """Return the engine of the fleet's database; its connections are closed when the command ends.
 
     Raises:
         AgentmuxError: There is no database, it does not answer, or it has another version.
@@ -64,7 +64,10 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 
 def anywhere(invocation: Invocation) -> Path:
-    """Return a folder that is no project, so that only the user's own configuration counts."""
+    """Return the fleet's folder, made if missing, as a place where only the user's settings count.
+
+    No project is there.
+    """
     folder = machine.fleet_dir(invocation.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
-    """Return the lines of `fleet list`."""
+    """Yield the lines of `fleet list`: a table of the features, then a line for each host."""
     keyed = any(each.key for each in view.features)
     entries = [
         (
@@ -51,7 +51,7 @@ _KEY: Final = 24
 
 
 def stale_lines(view: FleetView) -> Iterator[str]:
-    """Return the lines of `fleet list --stale`."""
+    """Yield the lines of `fleet list --stale`: the hosts not seen, and what waits for them."""
     for host in view.stale:
         waiting = view.waiting_for(host)
         what = _waits(len(waiting))
@@ -70,7 +70,7 @@ def _waits(count: int) -> str:
 
 
 def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:
-    """Return the lines of `fleet show`."""
+    """Yield the lines of `fleet show`; ``fields`` are what it answers with ``--json``."""
     status = str(fields["status"])
     painted = render.paint(status, colours=colours)
     yield f"{printable(str(fields['id']))}  {painted}  {printable(str(fields['title']))}"

@@ -32,7 +32,7 @@ It is a bit more than the time after which the wrapper, in which each agent runs
 def find_survivors(
     sessions: Iterable[tuple[str, Path]], *, wait_s: float = _DYING_S
 ) -> tuple[Survivor, ...]:
-    """Return the agents that still run although their sessions are not live.
+    """Return the agents that still run, after a wait, although their sessions are not live.
 
     If there are any, wait up to ``wait_s`` for them to end by themselves. No process is ended here.
 
@@ -40,6 +40,7 @@ def find_survivors(
         sessions: Id and directory of each session. None of them may be live. A copied session has
             the id of the original, so an agent that was started in another directory, which still
             exists, is not returned.
+        wait_s: How long to wait, in seconds.
     """
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))
@@ -68,12 +69,19 @@ def describe_survivors(alive: Iterable[Survivor]) -> str:
 
 
 def survivors_of(uuid: str, path: Path) -> Survivors | None:
-    """Return the agents that outlived a session, which must not be live; None if there are none."""
+    """Return the agents that outlived a session, in words and with a function that ends them.
+
+    None if there are none. The session must not be live. Waits first, as in `find_survivors`.
+
+    Args:
+        uuid: The session's uuid.
+        path: The session's directory.
+    """
     return as_survivors(find_survivors([(uuid, path)]))
 
 
 def as_survivors(alive: tuple[Survivor, ...]) -> Survivors | None:
-    """Return these processes in the form that operations take; None if there are none."""
+    """Return these processes in words, with a function that ends them; None if there are none."""
     return Survivors(words=describe_survivors(alive), end=partial(end, alive)) if alive else None
 
 
@@ -122,7 +130,7 @@ def offer_to_end(person: Person, entry: SessionEntry, *, yes: bool) -> None:
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """Ask processes that a session has left running to end; kill them after a grace period."""
+    """Ask processes that a session has left running to end; kill those that do not, and wait."""
     known = tuple(alive)
     end_work(each for each in known if each.seat == ORCHESTRATOR)
     agents = [(each.pid, each.started) for each in known if each.seat != ORCHESTRATOR]

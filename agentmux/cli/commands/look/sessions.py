@@ -236,10 +236,14 @@ def wait(
 
 
 def require_seconds(timeout: float, *, hints: tuple[str, ...] = ()) -> None:
-    """Check that a time limit is a finite number of seconds.
+    """Check that the value of ``--timeout`` is a finite number of seconds.
+
+    Args:
+        timeout: The value.
+        hints: The hints of the error.
 
     Raises:
-        UsageError: The limit is infinite, or is not a number.
+        UsageError: The value is infinite, or is not a number.
     """
     if not math.isfinite(timeout):
         raise UsageError(

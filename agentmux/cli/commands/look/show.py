@@ -64,7 +64,10 @@ def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, ob
 
 
 def how_to_answer(session: str, screen: LastScreen) -> str:
-    """Return the line below the screen of a seat that waits for its user."""
+    """Return the line to print below the screen of an agent that waits for its user: how to answer.
+
+    ``session`` is the session's name.
+    """
     named = f"agentmux answer {session} --role {screen.seat}"
     script = f"in a script: KEYS --screen {screen.digest}"
     return f"-- {status_label(WAITING)}; answer it: {named}; {script} --"

@@ -117,7 +117,7 @@ class Choices:
 
 
 def config_text(chosen: Choices, *, with_schema: bool = False) -> str:
-    """Return the configuration file that sets what was chosen.
+    """Return the text of the configuration file that sets what was chosen; writes nothing.
 
     With ``with_schema`` its first line names the schema beside it.
     """

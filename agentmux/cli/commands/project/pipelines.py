@@ -84,7 +84,12 @@ def show(
 
 
 def page(view: PipelineView, pipeline: PipelineDefinition) -> list[str]:
-    """Return the lines that show a pipeline without problems."""
+    """Return the lines of `pipelines show` for a pipeline whose definition has no problems.
+
+    Args:
+        view: The report on the pipeline.
+        pipeline: Its definition.
+    """
     head = textwrap.wrap(f"{view.name} ({view.origin}): {view.says or view.path}", WIDTH)
     lines = [*head, "", *draw_pipeline(pipeline)]
     left_out = [each.phase for each in pipeline.phases if each.phase not in view.takes_part]

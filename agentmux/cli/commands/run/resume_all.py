@@ -29,10 +29,10 @@ _WITH: Final = frozenset({"--detach", "--fresh", "--json"})
 
 
 def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) -> None:
-    """Check that the options of the command make sense for several sessions.
+    """Check that the options that were given make sense together with ``--all``.
 
     Args:
-        switches: Whether each option without a value was given.
+        switches: Whether each option without a value was given, by its name, such as ``--json``.
         values: The values of each other option; None or empty if it was not given.
 
     Raises:
@@ -54,6 +54,15 @@ def resume_all(
 
     If one session cannot be resumed, the others are resumed all the same. If the person says no to
     a question about one session, the command ends, and prints which sessions were resumed before.
+
+    Args:
+        invocation: The global options.
+        one: Resumes one session, with the launch policy to which the person agreed; None if nobody
+            was asked.
+        ask: Asks a person about sessions; returns the launch policy of each, by its name. Called
+            only if a person can be asked and has not given ``--yes``.
+        yes: Whether the person has agreed beforehand (``--yes``).
+        json: Print JSON.
 
     Returns:
         The worst exit code of all.

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 
 
 def ask_resume(invocation: Invocation, world: World, question: ResumeQuestion) -> LaunchPolicy:
-    """Ask the question of one session's resume; return how to open the panes.
+    """Show what the resume of one session would do, and ask for consent; return its launch policy.
+
+    Args:
+        invocation: The global options.
+        world: The session's project.
+        question: What the resume would do, and how its panes would be opened. The person may choose
+            otherwise for each seat.
 
     Raises:
         DeclinedError: The person said no.
@@ -53,9 +59,9 @@ def ask_resume(invocation: Invocation, world: World, question: ResumeQuestion) -
 def ask_about(
     invocation: Invocation, world: World, shown: ShownPlans
 ) -> Mapping[str, LaunchPolicy]:
-    """Ask whether to resume the shown sessions; return how to open the panes of each, by name.
+    """Ask whether to resume the shown sessions; return the launch policy of each, by its name.
 
-    Sessions that cannot be resumed are left out.
+    Sessions that cannot be resumed are shown, but left out of the result.
 
     Raises:
         DeclinedError: The person said no.

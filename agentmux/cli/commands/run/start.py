@@ -254,7 +254,7 @@ def _chosen_agent(invocation: Invocation, world: World) -> tuple[str | None, Wor
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     """Return how to start an orchestrator: its command line, and the pipe for its report.
 
-    The orchestrator reports that it is ready, or why it has failed to start.
+    Starts nothing. The orchestrator reports that it is ready, or why it has failed to start.
 
     Args:
         world: The project, with its settings and tools.
@@ -271,7 +271,7 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 
 
 def read_text(words: str | None, *, what: str) -> str:
-    """Return a text that the user gives as an argument, in a file or on standard input.
+    """Return the text that an argument of the user gives, names as a file, or reads from stdin.
 
     Args:
         words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
@@ -289,12 +289,13 @@ def read_text(words: str | None, *, what: str) -> str:
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Return the agent and the model by role, from the values of ``--role``.
-
-    The model is None if the value names none.
+    """Return the agent and the model of each role, from the values of ``--role``.
 
     Args:
         words: Values like ``ROLE=AGENT[:MODEL]``.
+
+    Returns:
+        By role, the agent as typed, and the model, which is None if the value names none.
 
     Raises:
         UsageError: A value does not have that form.
@@ -366,12 +367,17 @@ def show_begun(
 ) -> None:
     """Print that a session was started or resumed, and attach to it if the options say so.
 
+    If it attaches, it returns once the person has left the session.
+
     Args:
         invocation: The global options.
         world: The session's project, with its settings and tools.
         begun: The session.
         json: Print JSON.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
+
+    Raises:
+        typer.Exit: The tmux client that showed the session ended with an error.
     """
     for line in (*(f"warning: {warning}" for warning in begun.news), *begun.notes):
         render.note(line)
