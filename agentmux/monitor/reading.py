@@ -41,7 +41,7 @@ _DIFF_STYLES: Final = (
 def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
     """Return how much of ``picture.reading``, the text that the user reads, fits on the screen.
 
-    ``cols`` and ``rows`` are the size of the whole screen. Without a text, an empty page.
+    ``cols`` and ``rows`` are the size of the whole screen. Without a text, it is `TextPage()`.
     """
     reading = picture.reading
     if reading is None:

@@ -200,7 +200,7 @@ class PlainDisplay:
         """Do nothing: there is no terminal."""
 
     def page(self) -> TextPage:
-        """Return an empty page, because there is no screen."""
+        """Return `TextPage()`, a page of one row, because there is no screen."""
         return TextPage()
 
     def limit_size(self, cols: int, rows: int) -> None:

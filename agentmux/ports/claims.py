@@ -41,7 +41,7 @@ class Claims(Protocol):
         """
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return the ids that `note_latest` stored: whose the latest conversation there may be.
+        """Return the stored ids that may identify the program's latest conversation in ``cwd``.
 
         Some programs can only resume the latest conversation of a config home and a directory.
 
@@ -56,7 +56,7 @@ class Claims(Protocol):
         """
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Store whose the latest conversation is, for `latest` with the same arguments.
+        """Store the ids that may identify the program's latest conversation in ``cwd``.
 
         Args:
             program: Base name of the program.

@@ -60,7 +60,8 @@ class KeyDecoder:
     def feed(self, data: bytes) -> Iterator[KeyPress | Typed | Pasted]:
         """Yield the keys in ``data``, in order, starting with bytes kept from earlier calls.
 
-        Nothing is yielded for keys that the program does not know. Empty ``data`` yields no key.
+        Nothing is yielded for keys that the program does not know. ``data`` is taken when the
+        iterator is read, so read it to its end.
         """
         self._rest += data
         while self._rest:

@@ -64,7 +64,7 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
 
 
 def first_file(plan: dict[str, Any]) -> str:
-    """Return the path of a file that the plan's first sub-plan owns; else ``README.md``.
+    """Return the first path that the plan's first sub-plan owns; ``README.md`` if it owns none.
 
     ``plan`` is the content of ``plan.yaml``. If it is empty, a made-up plan takes its place.
     """

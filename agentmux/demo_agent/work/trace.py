@@ -36,7 +36,8 @@ class Trace:
 
         Args:
             verb: The action: ``prompted``, ``wrote``, ``signalled``, ``remembered`` and others.
-            what: The object of the action, such as a prompt, a path or a command.
+            what: The object of the action, such as a prompt, a path or a command; it is cut to
+                `WHAT_MAX` characters.
         """
         if self._path is None:
             return

@@ -39,8 +39,9 @@ class DriveEnd:
         path: The session's directory; None if there is no session.
         view: The session when it was last seen; None if the drive did not get to see it.
         question: What a person has to decide, as in `Feature.question`; None if nothing.
-        delay_s: How many seconds to wait before the next drive. It counts only if the status is
-            ``running``, or ``parked`` without ``view``; see `finish`.
+        delay_s: How many seconds to wait before the next drive, if the status is ``running``, or
+            ``parked`` without ``view``. With ``view``, the next drive of a parked feature comes
+            after the end of the usage limit, if that is known. Otherwise, there is none.
     """
 
     outcome: Outcome
@@ -52,6 +53,9 @@ class DriveEnd:
 
 def finish(host: Host, row: Feature, ended: DriveEnd) -> bool:
     """Record the end of a drive, and enqueue the next drive in the same transaction if one is due.
+
+    A next drive is due as `DriveEnd.delay_s` says, and at once if the feature was cancelled in the
+    meantime. While the database is unreachable, it waits.
 
     Args:
         host: This host.

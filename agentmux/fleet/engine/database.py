@@ -263,8 +263,8 @@ def create_tables(engine: sa.Engine) -> None:
 def require_contract(engine: sa.Engine) -> None:
     """Check that the database has a fleet, and that this program understands its content.
 
-    The contract version in the database must be that of this program (`tables.CONTRACT`). DBOS does
-    not report a different version: it would silently leave the work in the queues.
+    The contract version in the database must be that of this program (`tables.CONTRACT`). DBOS, the
+    workflow library, does not report a different version: it would leave the work in the queues.
 
     Raises:
         DataError: The versions differ, the database has no fleet, or it reported an error.

@@ -117,7 +117,7 @@ class FleetHome:
         """Context manager that holds the worker lock of this host, which allows one worker only.
 
         Raises:
-            BlockedError: Another worker holds the lock.
+            BlockedError: Another worker holds the lock; it is not waited for.
         """
         files.make_dir(self.folder)
         lock = FileLock(self.folder / "worker.lock", timeout=0, mode=files.FILE_MODE)

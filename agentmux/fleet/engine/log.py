@@ -15,7 +15,8 @@ from agentmux.fleet.engine.fleet_home import FleetHome
 def log_to(place: FleetHome) -> Iterator[logging.Handler]:
     """Context manager that appends AgentMux's log messages to the file `FleetHome.log`.
 
-    It yields the log handler. DBOS logs to the same file if the caller passes that handler to it.
+    It yields the log handler. DBOS, the workflow library, logs to the same file if the caller
+    passes that handler to it.
     """
     files.make_dir(place.folder)
     stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")

@@ -208,7 +208,7 @@ def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple
 def first_features(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return the ``most`` most urgent features among those that meet all conditions ``where``.
+    """Return at most ``most`` features: the most urgent ones that meet all conditions ``where``.
 
     They are in the order of priority, then of submission. Conditions are SQL expressions on
     `FEATURES`; without any, all features count.
@@ -221,7 +221,7 @@ def first_features(
 def last_changed(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return the ``most`` last changed features among those that meet all conditions ``where``.
+    """Return at most ``most`` features: the last changed ones that meet all conditions ``where``.
 
     The last changed one comes first. Conditions are SQL expressions on `FEATURES`; without any, all
     features count.

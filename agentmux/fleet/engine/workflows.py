@@ -109,7 +109,7 @@ class Enqueuer:
         return frozenset(each.workflow_id for each in workflows)
 
     def forget(self, before: datetime) -> int:
-        """Delete the records of workflows that ended before ``before``, at most 1000 at a time.
+        """Delete the records of workflows that ended before ``before``, at most 1000 per call.
 
         The records are not needed: no workflow of a feature reuses the number of another.
 
@@ -128,7 +128,9 @@ class Enqueuer:
 
 
 def migrate(engine: sa.Engine, log: logging.Handler) -> None:
-    """Create or migrate the tables of DBOS, and register the queue of new features; run nothing.
+    """Create or migrate the tables of DBOS, the workflow library; run no workflow.
+
+    It also registers the queue of new features.
 
     Args:
         engine: The engine of the fleet's database.

@@ -96,6 +96,7 @@ class Host:
 
         Raises:
             StoppingError: The worker is about to end.
+            DBAPIError: The database reported an error that a new try would not help against.
         """
 
         def once() -> T:

@@ -25,7 +25,7 @@ class Choice:
         words: Text that a search looks in.
         status: More text that a search looks in; it may change while the list is shown.
         refused: Why the session cannot be chosen; empty if it can.
-        seats: What the user can choose for each seat that a resume starts; None as long as that is
+        seats: For each seat that a resume starts, what the user can choose; None as long as that is
             not known.
     """
 
@@ -153,7 +153,7 @@ def offer(picker: Picker, seats: Mapping[str, tuple[tuple[SeatChoice, ...], ...]
 
     Args:
         picker: The picker before.
-        seats: By the session's name, what the user can choose for each seat that a resume starts.
+        seats: New values of `Choice.seats`, by the choice's name; other choices keep theirs.
     """
     choices = tuple(
         replace(each, seats=seats.get(each.name, each.seats)) for each in picker.choices

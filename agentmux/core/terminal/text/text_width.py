@@ -154,8 +154,8 @@ def wrap(
     """Return a clean text, broken into at most ``lines`` lines of at most ``cols`` cells.
 
     Lines break between words, and inside a word that is too long. If the text does not fit, the
-    last line is cut with an ellipsis. If ``cols`` is above `NARROW`, lines after the first begin
-    with ``indent``. ``cells`` returns how many cells a character takes.
+    last line is cut with an ellipsis. Lines after the first begin with ``indent``, unless ``cols``
+    is `NARROW` (20) or less. ``cells`` returns how many cells a character takes.
     """
     hang = indent if cols > NARROW else ""
     broken = list(islice(_broken(text, max(cols, 1), hang, cells), lines + 1))

@@ -28,7 +28,7 @@ _HIDDEN: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with each invisible or misleading character replaced by `ODD`.
+    """Return ``text`` with each invisible or misleading character replaced by U+FFFD (`ODD`).
 
     Newlines and tabs are kept. The result can be encoded as UTF-8.
     """
