@@ -40,9 +40,10 @@ class PhaseTimes:
     until: datetime | None = None
 
     def at(self, phase: str, now: datetime) -> PhaseTimes:
-        """Return the times after the session was seen in ``phase`` at ``now``.
+        """Return the times brought up to date: the session was seen in ``phase`` at ``now``.
 
-        If ``phase`` is empty or an end, such as ``done``, the current stay ends.
+        Another phase than before ends the current stay and begins a new one. If ``phase`` is empty
+        or an end, such as ``done``, none begins.
         """
         phase = "" if phase in ENDS else phase
         if phase == self.phase:
@@ -52,7 +53,10 @@ class PhaseTimes:
         )
 
     def with_stop(self) -> PhaseTimes:
-        """Return the times with the current stay ended when the session was last seen running."""
+        """Return the times of a session that stopped when it was last seen running.
+
+        The current stay ends at that time.
+        """
         return self if self.until is None else self.at("", self.until)
 
     def seconds(self, now: datetime) -> dict[str, float]:

@@ -67,7 +67,8 @@ class ArchitectureDone(Signal):
 
     Attributes:
         sha256: The digest of the file.
-        reviewers: The roles that it nominates as reviewers, in full; empty if it nominates none.
+        reviewers: The roles that it nominates as reviewers, such as ``reviewer_logic``; empty if it
+            nominates none.
     """
 
     kind: ClassVar[str] = "submit_architecture"

@@ -54,7 +54,10 @@ class AgentCommand:
 
 
 def agent_command(facts: LaunchFacts) -> AgentCommand:
-    """Return the command lines for the agent of the launch's seat."""
+    """Return the command lines with which the agent of the launch's seat can be started.
+
+    Nothing is started or written; `AgentCommand.files` has the contents of their files.
+    """
     around, player, spec = facts.session_facts, facts.player, facts.player.spec
     earlier, files, hook_file = _to_restate(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
     args = (

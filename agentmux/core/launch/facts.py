@@ -91,12 +91,18 @@ class SeatPlayer:
 
     @property
     def preferred_strategy(self) -> Strategy:
-        """The agent's first strategy, which the setting ``resume.commands`` may replace."""
+        """The first way in which the registry says that the agent's conversation can come back.
+
+        If it says none, that is `NO_STRATEGY`. The setting ``resume.commands`` may replace it.
+        """
         return next(iter(self.spec.strategies), NO_STRATEGY)
 
     @property
     def checkpoint_file(self) -> str:
-        """The path of the checkpoint with the conversation; empty if the strategy uses none."""
+        """The absolute path of the file to which the agent saves its conversation.
+
+        It need not exist. Empty for an agent whose conversation comes back in another way.
+        """
         keeps = self.strategy.kind is StrategyKind.CHECKPOINT
         return f"{self.checkpoint_dir}/session-latest.json" if keeps else ""
 

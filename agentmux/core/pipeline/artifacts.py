@@ -37,8 +37,9 @@ class Artifacts:
         sizes: Maps the path of each regular file in the phase folders to its size in bytes. Files
             that are too large are left out.
         execution_plan: The content of ``04_planning/execution_plan.yaml``; None if it is not valid.
-        nominations: The long names of the reviewers that ``architecture.md`` nominates; None if it
-            nominates nobody.
+        nominations: The roles of the reviewers that ``architecture.md`` nominates, such as
+            ``reviewer_logic``. None if that file is missing or not valid, or if the state has
+            nominations already.
         verdicts: Maps the path of each review file, and of each ``review.md``, to its verdict.
         reviews: Maps the path of each review file to its parsed fields.
         results: Maps the path of each ``results.yaml`` to its outcome.
@@ -100,10 +101,11 @@ def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
 
 
 def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
-    """Return the roles of the nominated reviewers; those of built-in reviewers in full.
+    """Return the roles of the nominated reviewers, such as ``reviewer_logic``.
 
     The nominations come from the state, or else from ``architecture.md``, or else from
-    `default_nominations`. Roles that do not review in the session's pipeline are ignored.
+    `default_nominations`. Roles that do not review in the session's pipeline are ignored. Empty if
+    no role reviews in it.
     """
     roles = _reviewing_roles(state)
     for given in (map(expand_role, state.reviewer_nominations), artifacts.nominations or ()):

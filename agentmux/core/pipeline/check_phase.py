@@ -128,7 +128,10 @@ def _is_open(check: CheckResult) -> bool:
 
 
 def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -> SessionState:
-    """Return the state with ``found`` as the result of the check's command ``name``."""
+    """Return the state with ``found`` as the result of the command ``name`` in the check ``phase``.
+
+    The check is not decided by that; `decide_check` does it.
+    """
     known = result_of(state, phase) or PhaseResult(iteration=state.iteration)
     result = replace(known, checks={**known.checks, name: found})
     return with_result(state, phase, result)

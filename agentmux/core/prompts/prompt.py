@@ -239,7 +239,8 @@ def markers(inputs: PromptInputs) -> tuple[str, ...]:
 def signals(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the shell commands with which the seat hands in its work, in order.
 
-    Empty for a role that does not work in the phase.
+    An example is ``agentmux submit plan``. Empty for a role that does not work in the phase; a
+    researcher works in every phase.
     """
     here = _here(inputs)
     if here is None or inputs.role not in here.roles:

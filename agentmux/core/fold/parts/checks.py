@@ -112,7 +112,13 @@ def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> Sessio
 
 
 def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:
-    """Return the state in which the checks of the base are finished and have no seats."""
+    """Return the state in which the run on the base is finished and its seats are removed.
+
+    Args:
+        state: The state before.
+        event: The event; not used.
+        fact: Gives the reason if the commands could not be run.
+    """
     seats = {name: each for name, each in state.seats.items() if each.role != BASE}
     return _with_base(replace(state, seats=seats), finished=True, because=fact.because)
 
