@@ -147,7 +147,7 @@ class TmuxTerminal:
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Create a detached session, in one call; its first pane, the monitor, runs ``argv``.
+        """Create a detached tmux session, in one call; its first pane, the monitor, runs ``argv``.
 
         Args:
             name: The tmux session's name.
@@ -158,7 +158,7 @@ class TmuxTerminal:
             argv: The monitor's command line; at least two words, so that tmux starts no shell.
 
         Returns:
-            The session, its server and the id of the monitor's pane. Its ``warnings`` are
+            The tmux session, its server and the id of the monitor's pane. Its ``warnings`` are
             sentences for the user, such as one about mistakes in their ``tmux.conf``.
 
         Raises:

@@ -200,7 +200,8 @@ def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
 def release(git_dir: Path) -> None:
     """Make a worktree that was set aside an ordinary one of the user, because it was found again.
 
-    Its lock and its marker are removed from the git directory ``git_dir``.
+    Removed from the git directory ``git_dir`` are git's lock, and the marker: the file that names
+    the worktree's session.
     """
     for name in ("locked", MARKER):
         (git_dir / name).unlink(missing_ok=True)

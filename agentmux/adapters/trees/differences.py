@@ -78,7 +78,7 @@ def write(
     scratch: Path,
     leave: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Give files in the work tree the content in ``changed``; return the paths that it could not.
+    """Write the content in ``changed`` to files of the work tree; return the paths that failed.
 
     It writes as much as it can; a file that ``changed`` lists as deleted is deleted. The result has
     the paths that git could not write, and those that something in ``leave`` blocks, such as a file

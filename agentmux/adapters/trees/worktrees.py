@@ -179,7 +179,8 @@ class LinkedWorktrees:
         """Return whether the session's worktree exists at the path in ``spec``.
 
         That is so even if a move of the repository or of the session's directory has broken the
-        link between worktree and repository, or made the marker out of date.
+        link between worktree and repository, or if the file that marks the worktree as the
+        session's names the session's earlier directory.
         """
         return self.is_made(spec) or self._is_marked(spec) or self._find_unlinked(spec) is not None
 

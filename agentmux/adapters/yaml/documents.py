@@ -60,8 +60,9 @@ def load_yaml(data: bytes) -> Loaded:
     """Parse one YAML document strictly; mistakes are returned as problems, not raised.
 
     An unquoted word is null (``null``, ``~``, nothing), a boolean (``true``, ``false``), a decimal
-    whole number without leading zeros, or else text. Anchors, aliases, tags, keys that appear
-    twice, a second document, over 40 levels and over 20000 nodes are problems.
+    whole number without leading zeros, or else text. Anchors, aliases, tags (except ``!`` and
+    ``!!str``, which make text), keys that appear twice, a second document, over 40 levels and over
+    20000 nodes are problems.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -68,7 +68,8 @@ class Described(Generic[Value]):
     """A reader that can also describe the values that it accepts, for editors.
 
     Attributes:
-        reader: Checks a value, as any `Reader`.
+        reader: Takes a node and its dotted key. Returns the node's plain value, or raises
+            `ConfigError`.
         describe: Returns the JSON Schema of these values. It may accept more than the reader does,
             never less.
     """
@@ -333,7 +334,7 @@ def choice(*values: str) -> Reader:
 def optional(schema: Schema, *, required: str = "") -> Reader:
     """Return a reader that accepts a value of ``schema``, or null, which becomes None.
 
-    In a merge of layers, None replaces the value of a lower layer like any other value.
+    When configuration files are merged, None replaces a value of a lower one like any other value.
     ``required`` is a key that the value must have if it is a record; empty for none.
     """
 

@@ -70,7 +70,7 @@ class Builder(Protocol[Built]):
         """Build the value of a sequence from the values of its items."""
 
     def mapping(self, entries: Mapping[str, tuple[int, Built]], line: int, /) -> Built:
-        """Build the value of a mapping; each entry is the line of its key, and its value."""
+        """Build the value of a mapping; ``entries`` has each key's line and value, by key."""
 
 
 def walk(

@@ -59,17 +59,17 @@ class DoctorFinding:
 
 
 def fine(check: str, text: str) -> DoctorFinding:
-    """Return a finding that a check found nothing wrong."""
+    """Return a finding of the level ``ok``: the check ``check`` found nothing wrong."""
     return DoctorFinding(check=check, level=Level.OK, text=text)
 
 
 def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
-    """Return a finding that something could be better, but works."""
+    """Return a finding of the level ``warning``: something works, but could be better."""
     return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
 
 def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
-    """Return a finding that keeps AgentMux from working."""
+    """Return a finding of the level ``problem``: something keeps AgentMux from working."""
     return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 
 

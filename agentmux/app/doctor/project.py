@@ -78,7 +78,7 @@ def _there(report: AgentReport, *, is_used: bool) -> DoctorFinding:
 
 
 def trust_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield which of the project's files have no effect because the user has not trusted them."""
+    """Yield one finding: which of the project's files have no effect, as they are not trusted."""
     parts = world.consent.trust.parts()
     there = select_trusted(parts, world.consent.trust.trusted_parts())
     left_out = [part.key for part in parts if part.key not in there]
@@ -186,7 +186,7 @@ def repairs_of(findings: Iterable[DoctorFinding]) -> tuple[Repair, ...]:
 
 
 def notify_findings(settings: Settings, install: str) -> Iterator[DoctorFinding]:
-    """Yield where the user is notified.
+    """Yield one finding: at which addresses the user is notified, and whether Apprise is missing.
 
     Args:
         settings: The settings with the addresses.

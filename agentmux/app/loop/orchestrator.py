@@ -120,7 +120,7 @@ class Orchestrator:
     # -- the loop ----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Drive the session; return when this process has to stop."""
+        """Drive the session; return when this process has to stop, for the reason in `cause`."""
         tasks = self._arm()
         self._see_clients()
         try:

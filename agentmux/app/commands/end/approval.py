@@ -40,7 +40,8 @@ class ApprovalRequest:
         approval: The approval: where the result goes, and the digest of the result that the user
             was shown; both may be empty.
         leave_nested: Whether the commit may leave out git repositories inside the project.
-        leave_commits: Whether the result may go without commits that its HEAD has left.
+        leave_commits: Whether the result may lack commits that were made in the worktree, but are
+            not in the history of its HEAD.
         bring_back: Whether a merge may bring back commits that the base branch no longer has.
         show: Shows a line of the preview. None shows the preview as notes, and only to a person who
             is asked.

@@ -90,7 +90,10 @@ def _is_settled(world: World, entry: SessionEntry) -> bool:
 def removable_worktree(
     world: World, entry: SessionEntry
 ) -> tuple[WorktreeSpec, WorktreeLoss] | None:
-    """Return the session's worktree, and what its removal would lose; None if nothing is left."""
+    """Return the session's worktree, and what its removal would lose.
+
+    None if the session has no worktree, or if nothing of worktree and branch exists any more.
+    """
     spec = worktree_to_remove(world, entry)
     if spec is None:
         return None
@@ -175,7 +178,9 @@ def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
 def require_nothing_lost(
     world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool
 ) -> WorktreeLoss:
-    """Check that a removal of worktree and branch loses no work; return the loss.
+    """Check that a removal of worktree and branch loses no work; return what it loses and removes.
+
+    With ``force``, the result may contain work that is lost.
 
     Raises:
         BlockedError: Work would be lost, and ``force`` is False; the error's reason is

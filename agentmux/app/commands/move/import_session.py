@@ -155,6 +155,7 @@ def import_effect(world: World, pipeline: str) -> object:
     """Return a value that stands for what an import takes from the configuration of ``world``.
 
     Only for questions of trust: two worlds with equal values would import the session equally.
+    ``pipeline`` is the name that `pipeline_in` returned.
     """
     source = world.texts.pipelines.source(pipeline) if pipeline else None
     content = None if source is None else (source.text, source.prompts, source.schemas)

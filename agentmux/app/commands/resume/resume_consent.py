@@ -271,11 +271,10 @@ def add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[Sessio
 
 
 def used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
-    """Return a function: for a world, what the session's agents would run and be told there.
+    """Return the `Effect` of a resume: what the session's agents would run and be told.
 
-    `find_untrusted` calls such an `Effect` to see which parts of the project's files matter.
-
-    With ``repin`` it also covers the settings that the session would take.
+    It is a function that takes a world and returns a value for what happens there. With ``repin``,
+    that includes the settings that the session would take.
     """
     if not world.consent.trust.parts():
         return lambda _: None

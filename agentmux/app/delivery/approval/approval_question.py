@@ -89,7 +89,7 @@ def approval_question(
 def question_or_obstacle(
     world: World, files: SessionFiles, state: SessionState
 ) -> ApprovalQuestion | str:
-    """Return the question; or, as text, why the result cannot be approved now."""
+    """Return the `approval_question`; or, as text, why the result cannot be approved now."""
     try:
         return approval_question(world, files, state)
     except (AgentmuxError, OSError) as error:

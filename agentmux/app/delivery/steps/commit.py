@@ -193,7 +193,7 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
 
 
 def describe_failure(error: AgentmuxError | OSError) -> str:
-    """Return why a commit was not made, and what to do about it, as one line."""
+    """Return the message and the hints of an error, such as why a commit failed, as one line."""
     failure = data_error_from(error) if isinstance(error, OSError) else error
     return "; ".join((failure.message, *failure.hints))
 

@@ -108,6 +108,10 @@ class MergeStep:
 
         ``base`` is the branch; ``old`` and ``new`` are the ids of its last commit before and after
         the merge.
+
+        Raises:
+            StepError: There are conflicts; they are in the error's record.
+            AgentmuxError: The merge cannot be made, or would bring back commits without consent.
         """
         state, base = work.state, merge_base(work.state)
         require_agreed(state, brought_back(work.world, state), state.approved_back)

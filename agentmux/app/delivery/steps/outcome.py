@@ -76,7 +76,8 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
     Args:
         state: The state of the session.
         name: The name of the session that commands accept.
-        cause: Why the session ended, in words; ignored if it is done.
+        cause: Why the session ended, in words; `LOST` if its directory was deleted. Any other cause
+            is ignored if the session is done.
     """
     if cause == LOST:
         return f"session {name} ended: {cause}; see what is left: agentmux status {name}"

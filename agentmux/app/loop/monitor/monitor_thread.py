@@ -45,7 +45,10 @@ class MonitorThread:
         self._thread.start()
 
     def unplug(self, keyboard: int) -> None:
-        """Stop waiting for keys: a terminal that is gone is always readable."""
+        """Stop waiting for keys, because the terminal is gone.
+
+        The descriptor ``keyboard`` would otherwise always seem to have input.
+        """
         if self._loop is not None:
             self._loop.remove_reader(keyboard)
 

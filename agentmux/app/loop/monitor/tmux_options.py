@@ -38,7 +38,7 @@ def waits(status: SeatStatus) -> bool:
 
 
 def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
-    """Return whether the pane of a seat is marked as waiting for the user.
+    """Return whether the pane of a seat is to be marked as waiting for the user.
 
     A seat that made the session fail is marked, too, because only the user can restart it.
 

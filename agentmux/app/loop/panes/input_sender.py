@@ -53,8 +53,9 @@ class InputSender:
     async def send(self, name: str) -> None:
         """Send the input with the id ``name``, and record the result.
 
-        An input that has ended is skipped. One that had been started before a kill is not typed
-        again: only a missing Enter is pressed, if its message is still in the input field.
+        An input that has ended is skipped. One that an orchestrator had begun to type before it was
+        killed is not typed again: only a missing Enter is pressed, if the message is still in the
+        input field.
         """
         given = next((each for each in self._session.state.inputs if each.id == name), None)
         if given is None:

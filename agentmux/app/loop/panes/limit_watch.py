@@ -36,7 +36,7 @@ class LimitWatch:
     def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> ScreenReading:
         """Return what a screen shows, but no usage limit above the last prompt or wake-up message.
 
-        Everything that is typed to an agent that was woken contains the time when it was woken.
+        The last prompt is recognised by the id of its launch, a wake-up message by the time in it.
 
         Args:
             spec: The description of the agent.

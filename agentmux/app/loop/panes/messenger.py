@@ -184,8 +184,8 @@ class Messenger:
     async def tell(self, action: Tell) -> None:
         """Tell the seat that asked for research that the research is done.
 
-        While nothing can be typed into its pane, this waits until the screen changes or the launch
-        ends.
+        ``action`` names the seat, its launch and the research. While nothing can be typed into the
+        pane, this waits until the screen changes or the launch ends.
         """
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
@@ -275,7 +275,7 @@ class Messenger:
         blind: bool = False,
         deadline_s: float = _TYPE_S,
     ) -> TypingResult:
-        """Type ``text`` to the agent of a seat, and return what happened to it.
+        """Type ``text`` to the agent of a seat, and press Enter; return what happened to the text.
 
         A second message to the same seat waits for the first.
 
@@ -283,7 +283,8 @@ class Messenger:
             seat: The seat.
             pane: The id of its pane.
             text: What to type.
-            once: Type nothing if the text is on the screen already.
+            once: Type nothing if the text is on the screen already; only a missing Enter is
+                pressed.
             begins: Called right before the text is typed.
             blind: Type even if no input field is recognised, because the user wants it.
             deadline_s: How long to wait until the text can be typed, in seconds.

@@ -82,7 +82,7 @@ class ObservedPanes:
         return "" if known is None else known.status
 
     def is_busy(self, seat: str) -> bool:
-        """Whether the seat's agent was at work at the last look."""
+        """Return whether the seat's agent was at work at the last look."""
         return self.status(seat) == BUSY
 
     def note(self, seat: str, seen: SeatStatus) -> None:
