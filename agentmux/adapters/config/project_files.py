@@ -69,7 +69,7 @@ class ProjectFiles:
 
     @functools.cached_property
     def parts(self) -> tuple[trust.Part, ...]:
-        """All parts of the project's files that need trust.
+        """All parts of the project's files that need trust, whether they are trusted or not.
 
         Raises:
             ConfigError: A prompt extension cannot be used.

@@ -110,7 +110,10 @@ class Git:
         return self._git.top_level()
 
     def is_bare(self) -> bool:
-        """Return whether the project is in a bare repository, which has no work tree of its own."""
+        """Return whether the project is in a bare repository, which has no work tree of its own.
+
+        False outside a repository.
+        """
         return self._git.is_bare()
 
     def head(self) -> Head:

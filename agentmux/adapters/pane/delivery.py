@@ -64,7 +64,7 @@ def clean(text: str) -> str:
 
 
 def blank_placeholder(ansi: str) -> str:
-    """Return the plain text of a screen, with the composer's placeholder replaced by blanks.
+    """Return the plain text of a screen, with the placeholder in the input field blanked out.
 
     ``ansi`` is the screen with SGR sequences, as `Screen.ansi`. A placeholder is a suggestion that
     nobody typed, shown in dim text; it must not count as a draft. An inverse character before dim
@@ -212,11 +212,11 @@ class _Typing:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
-        """Return the composer on the screen; None if it shows no composer, or a dialog."""
+        """Return the agent's input field on the screen; None if there is none, or a dialog."""
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
-        """Return whether the composer contains our text, or the agent's mark of a pasted text."""
+        """Return whether the input field contains our text, or the agent's mark of a pasted one."""
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
 
     def holds_tail(self, composer: Composer) -> bool:
@@ -239,9 +239,9 @@ class _Typing:
             self.keyboard_lock.release()
 
     async def rest(self, *, free: bool) -> None:
-        """Wait until the next look at the screen.
+        """Wait for a moment, until the next look at the screen.
 
-        With ``free``, others may press keys meanwhile.
+        With ``free``, the lock is released meanwhile, so that others may press keys in the pane.
         """
         if free:
             self.free_hands()
@@ -274,10 +274,11 @@ class _Typing:
         return await self.see_submitted()
 
     async def wait_for_room(self) -> TypingResult | None:
-        """Wait until two screens in a row show an empty composer, and return None.
+        """Wait until two screens in a row show an empty input field, and return None.
 
-        With ``once``, a composer that already contains our text is accepted, too. If the text must
-        not be typed, or the time is up, return the result of the delivery: nothing was typed.
+        With ``once`` (see `deliver`), a field that already contains our text is accepted, too. If
+        the text must not be typed, or the time is up, return the result of the delivery: nothing
+        was typed.
         """
         last: tuple[DeliveryResult | None, str] | None = None
         while True:
@@ -305,7 +306,7 @@ class _Typing:
         self.above_before = composer.above.count(self.tail) if composer is not None else 0
 
     def is_above(self, composer: Composer) -> bool:
-        """Return whether the text has appeared in the transcript since it was typed.
+        """Return whether the text has appeared above the input field since it was typed.
 
         A short text counts only if it occurs more often than before.
         """
@@ -318,8 +319,8 @@ class _Typing:
 
         Returns:
             First a result that ends the delivery (because of a dialog or a draft, for example), or
-            None. Then the reason why not to type now, such as a missing composer; empty if typing
-            is safe. It may also say that the composer contains our text already.
+            None. Then the reason why not to type now, such as a missing input field; empty if
+            typing is safe. It may also say that the input field contains our text already.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:
@@ -349,7 +350,7 @@ class _Typing:
             self.panes.press_enter(self.pane)
 
     async def see_text(self) -> TypingResult | None:
-        """Wait until the composer shows the pasted text, and return None.
+        """Wait until the input field shows the pasted text, and return None.
 
         If it is not seen in time, or the pane ends, return the result of the delivery.
         """
@@ -365,7 +366,7 @@ class _Typing:
             await self.rest(free=composer is None)
 
     async def see_submitted(self) -> TypingResult:
-        """Wait for an empty composer and a sign that the agent works; return the result.
+        """Wait for an empty input field and a sign that the agent works; return the result.
 
         Press Enter at most once more meanwhile.
         """
@@ -405,10 +406,10 @@ class _Typing:
             self.panes.press_enter(self.pane)
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> TypingResult | None:
-        """Return the result if the screen, with an empty composer, proves that Enter sent the text.
+        """Return the result if the screen proves that Enter sent the text, else None.
 
-        Return None if it proves nothing yet. ``emptied`` is the number of screens in a row
-        with an empty composer.
+        Call it when the input field ``composer`` is empty; ``emptied`` is the number of screens in
+        a row on which it was.
         """
         busy = self.mark(screen) is ScreenState.BUSY
         if busy and self.was_busy:

@@ -65,8 +65,9 @@ async def press(
         pause: Waits for a number of seconds.
 
     Returns:
-        ``sent``, even if the screen hardly changes afterwards (the evidence then says so);
-        ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed.
+        As ``result``: ``sent``, even if the screen hardly changes afterwards (``evidence`` then
+        says so); ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux
+        failed.
     """
     pressed = 0
     try:

@@ -15,7 +15,7 @@ def pause(duration_s: float) -> None:
 
 
 def lock_within(file: int, wait_s: float, *, every_s: float) -> bool:
-    """Lock an open file within ``wait_s`` seconds; return whether it is locked now.
+    """Lock an open file exclusively within ``wait_s`` seconds; return whether that succeeded.
 
     False means that another process kept it locked all that time. The lock ends when ``file``, a
     descriptor, is closed. It tries every ``every_s`` seconds: ``flock`` itself waits either not at

@@ -253,7 +253,7 @@ _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 
 
 def escape(word: str) -> str:
-    """Escape a ``;`` at the end of a word, which would end the command."""
+    """Return the word with a ``;`` at its end escaped, which would otherwise end the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
@@ -279,7 +279,10 @@ def text_of(*commands: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Escape ``#`` in an argument that tmux expands as a format: ``#(…)`` would run a command."""
+    """Return ``text`` with ``#`` escaped, for an argument that tmux expands as a format.
+
+    Unescaped, ``#(…)`` would run a command.
+    """
     return text.replace("#", "##")
 
 
@@ -920,6 +923,8 @@ def parse_screens(
     reply: str, *, mark: str, asked: Sequence[str], colours: bool
 ) -> Mapping[str, Screen]:
     """Parse the output of one `capture` for each pane in ``asked``.
+
+    ``asked`` are ids of panes; ``mark`` and ``colours`` are those that `capture` was given.
 
     Returns:
         The screens by pane id; panes that do not exist are left out.

@@ -130,7 +130,7 @@ class OwnTmux:
 
         Returns:
             ``size`` is the monitor's size if all was moved, else None. ``later`` is true if nothing
-            was moved because of a zoom. If ``size`` is None and ``later`` false, there is no
+            was moved because of a zoom. If ``size`` is None and ``later`` is false, there is no
             monitor, there was no room for a pane, or panes ended meanwhile.
         """
         for _ in range(_ARRANGE_TRIES):

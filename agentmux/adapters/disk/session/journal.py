@@ -92,6 +92,8 @@ class FileJournal:
     def create(self, *lines: Mapping[str, Any]) -> int:
         """Create the journal with its first lines, atomically.
 
+        ``lines`` are the fields of each line.
+
         Returns:
             The offset after these lines.
 

@@ -38,8 +38,8 @@ _BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, Recursi
 def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     """Return the session's files to export, and the paths of files that cannot be exported.
 
-    ``home`` is the session's directory; paths are relative to it. The journal is in neither: it is
-    exported from its events. Files that an export never takes are in neither, too.
+    ``home`` is the session's directory; paths are relative to it. Left out are the journal, which
+    is exported from its events, and files that an export never takes.
     """
     packed_files: list[Member] = []
     left: list[str] = []
@@ -102,7 +102,7 @@ def journal(events: Iterable[Event]) -> bytes:
 
 
 def require_free(target: Path, *, force: bool) -> None:
-    """Check that the file ``target`` may be written.
+    """Check that the file ``target`` may be written; with ``force``, it may replace a file.
 
     Raises:
         UsageError: A file exists and ``force`` is false, or the target is a directory, or its

@@ -99,8 +99,9 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
 def read_unchecked(path: Path) -> Mapping[str, Any] | None:
     """Return the fields of the session's ``state.json``, after a quick look at their form.
 
-    None if the file is missing, damaged, too large or from a newer AgentMux, or does not fit the
-    journal: then the session must be read in full, with `session_files`.
+    ``path`` is the session's directory. None if the file is missing, damaged, too large or from a
+    newer AgentMux, or does not fit the journal: then the session must be read in full, with
+    `session_files`.
     """
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or not has_phase(fields):
@@ -129,8 +130,9 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 def runtime(path: Path) -> Mapping[str, Any]:
     """Return the content of ``runtime_state.json``, which the session's orchestrator writes.
 
-    It is empty if the file cannot be read. If the file system has become read-only, the
-    orchestrator cannot report that, so this function adds a sentence about it as ``problem``.
+    ``path`` is the session's directory. The result is empty if the file cannot be read. If the file
+    system has become read-only, the orchestrator cannot report that, so this function adds a
+    sentence about it as ``problem``.
     """
     noted = _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
     with suppress(OSError):
@@ -186,7 +188,10 @@ def _fields(path: str, limit: int) -> dict[str, Any] | None:
 
 
 def changed_at(path: Path) -> float:
-    """Return the Unix time of the last change of state, journal or directory; 0 if unknown."""
+    """Return the Unix time of the last change of state, journal or directory; 0 if unknown.
+
+    ``path`` is the session's directory.
+    """
     latest = 0.0
     for name in (layout.STATE, layout.JOURNAL, ""):
         with suppress(OSError):

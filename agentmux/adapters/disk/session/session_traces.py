@@ -19,7 +19,7 @@ _ENDING: Final = ".json"
 
 
 class TraceFolder:
-    """The folder with a trace of each unfinished session: a file that shows if it goes missing.
+    """The folder of the traces: files that show which unfinished sessions have gone missing.
 
     Implements `ports.session.session_traces.SessionTraces`.
     """

@@ -78,7 +78,7 @@ class _Interruption:
             raise KeyboardInterrupt
 
     def allow(self) -> None:
-        """Raise KeyboardInterrupt at the next signal, or now if one has arrived."""
+        """Let the next signal raise KeyboardInterrupt; raise it now if one has arrived."""
         self._allowed = True
         if self._came:
             raise KeyboardInterrupt
