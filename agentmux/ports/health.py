@@ -16,7 +16,7 @@ class TmuxFacts:
         socket: The path of the server's socket.
         pid: The pid of the server; 0 if no server runs.
         options: The server's global options, by name; empty if no server runs.
-        hooks: The user's global hooks, as pairs of name and command.
+        hooks: The server's global hooks that have a command, as pairs of name and command.
         plain_keys: The keys without Ctrl or Alt that are bound in tmux's root table, so that they
             do not reach the program in the pane.
     """

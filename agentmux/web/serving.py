@@ -51,9 +51,9 @@ class ServingOptions:
     """The options of ``agentmux web``.
 
     Attributes:
-        host: The address to listen at.
-        port: The port to listen at; 0 for any free port.
-        name: The host name that browsers use; empty to have one chosen.
+        host: The address to listen at, from ``--listen``.
+        port: The port to listen at, from ``--listen``; 0 for any free port.
+        name: The host name that browsers use, from ``--host``; empty to have one chosen.
         read_only: Whether all forms except the login form are refused.
         behind_proxy: Whether a proxy in front of the server does TLS.
         cert: The file with the TLS certificate; None if the server does no TLS.

@@ -17,7 +17,7 @@ class SavedTree:
 
     Attributes:
         commit: The id of the commit with the files, which only the session's directory has.
-        head: The commit that was checked out; None if the repository had no commit.
+        head: The id of the commit that was checked out; None if the repository had no commit.
         branch: Short name of the branch that was checked out; None if HEAD was detached.
         missing: The paths of the files that could not be saved because they are too large,
             unreadable, refused by a git filter, or in a nested repository. If there are more than
@@ -98,8 +98,8 @@ class TreeCheckpoints(Protocol):
         ``.agentmux``, and files that ``until`` lacks because it ignores them.
 
         Args:
-            since: The first commit.
-            until: The second commit.
+            since: The commit with which ``until`` is compared.
+            until: The commit whose files are written.
             leave: Files and folders that must not be changed; a folder ends in ``/``.
 
         Returns:

@@ -57,9 +57,9 @@ class MergePlan:
 
     Attributes:
         base: Short name of the branch that gets the result.
-        old: The tip of the base before the merge.
-        new: The tip of the base after the merge; equal to ``old`` if the base contains the result
-            already.
+        old: The id of the base's last commit before the merge.
+        new: The id of the base's last commit after the merge; equal to ``old`` if the base contains
+            the result already.
     """
 
     base: str

@@ -106,7 +106,7 @@ class LeftCommits:
     """Commits that were made in a work tree, and that the history of its HEAD no longer contains.
 
     Attributes:
-        commit: The last of these commits.
+        commit: The id of the last of these commits.
         subjects: Abbreviated hash and subject of each of these commits, oldest first.
         is_related: Whether these commits and HEAD have a common ancestor.
     """

@@ -124,7 +124,7 @@ class WorktreeLoss:
         commits_off_branch: Commits like ``commits`` that are not on the session's branch either.
         dropped: The commits that the base contained when the session began and no longer contains;
             merging ``commits`` would bring them back.
-        tip: The tip of the session's branch; None if the branch does not exist.
+        tip: The id of the last commit of the session's branch; None if the branch does not exist.
         is_beside: Whether some of ``commits_off_branch`` are in the history of the worktree's HEAD.
         tips_off_branch: The ids of those commits of ``commits_off_branch`` at which HEAD of the
             worktree was before it went elsewhere, that a ref of the worktree itself names (such as
@@ -220,10 +220,10 @@ class Worktrees(Protocol):
         """Return the short name of the branch that is reserved for a session; None if none is."""
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
-        """Create the session's branch at ``tip``, before its worktree is created; safe to repeat.
+        """Create the session's branch at the commit ``tip``, and reserve its name; safe to repeat.
 
-        If ``spec.branch`` is empty, or the branch exists at ``tip`` and belongs to the session,
-        nothing happens.
+        This is for a session whose worktree is to be created later. If ``spec.branch`` is empty, or
+        the branch exists at ``tip`` and belongs to the session, nothing happens.
 
         Raises:
             WorktreeTakenError: The branch exists, but at another commit, or it is the user's own.
@@ -323,7 +323,8 @@ class Worktrees(Protocol):
 
         Args:
             spec: The worktree.
-            tip: The expected tip of the branch; None if there is no branch to delete.
+            tip: The id of the commit at which the branch should be; None if there is no branch to
+                delete.
 
         Raises:
             DataError: A file cannot be deleted.

@@ -192,6 +192,6 @@ class Bundles(Protocol):
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
         """Return git's diff from the commit ``since`` to ``until``, cut after ``limit`` bytes.
 
-        It begins with the output of ``--stat``; if it is cut, it ends in ``[…]``.
-        ``home`` is the session's directory, which may contain the commits.
+        It begins with the output of ``--stat``; if it is cut, it ends in ``[…]``. ``home`` is the
+        session's directory, which may contain the commits.
         """

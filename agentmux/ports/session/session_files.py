@@ -91,11 +91,11 @@ class SignalFiles(Protocol):
         """
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly.
+        """Decode one YAML document; anchors, tags, repeated keys and more count as problems.
 
         Returns:
-            A pair: the value, and a sentence for each problem. The value is None if there are
-            problems.
+            A pair: the value, of plain types, and a sentence for each problem. The value is None
+            if there are problems.
         """
 
     def frozen_text(self, digest: str, name: str) -> str:

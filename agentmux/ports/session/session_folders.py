@@ -18,7 +18,8 @@ class SessionFolders(Protocol):
     def names(self, folder: Path, /) -> tuple[str, ...]:
         """Return the names of the directories in ``folder`` that contain a state or a journal.
 
-        They are in no particular order. Empty if ``folder`` does not exist.
+        They are in no particular order, without those that begin with a dot. Empty if ``folder``
+        does not exist.
 
         Raises:
             DataError: ``folder`` cannot be read.

@@ -12,7 +12,8 @@ if TYPE_CHECKING:  # `agentmux list` must start fast
 class SessionTraces(Protocol):
     """The traces of this user's unfinished sessions on this machine, in all projects.
 
-    They show which sessions are missing after their directories were deleted.
+    A trace is a short record outside of the session's directory. It shows that the session is
+    missing after its directory was deleted, and how to find the work that is left.
     """
 
     def keep(self, trace: SessionTrace) -> None:

@@ -9,7 +9,11 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 
 class Trust(Protocol):
-    """Tells which parts of a project's files need the user's trust, and records that trust."""
+    """Tells which parts of a project's files need the user's trust, and records that trust.
+
+    A part is a piece that makes AgentMux run a program or tell an agent something. It has a key,
+    and a digest of its content; after a change of the content it has to be trusted again.
+    """
 
     def parts(self) -> tuple[Part, ...]:
         """Return all parts that need trust, as they were when the files were first read.
@@ -19,9 +23,10 @@ class Trust(Protocol):
         """
 
     def trusted_parts(self) -> TrustedParts:
-        """Return the digest of each part that the user trusts, by the part's key.
+        """Return the digest of each part that the user has trusted, by the part's key.
 
-        Later changes of the record do not count: it is read at the first call.
+        A part that has another digest now, because it was changed, is no longer trusted. Later
+        changes of the record do not count: it is read at the first call.
         """
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:

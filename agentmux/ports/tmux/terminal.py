@@ -149,7 +149,9 @@ class StatusOption(StrEnum):
     """The tmux user options that AgentMux sets for tmux's status line and for pane borders.
 
     All are options of the session, which users may show in their ``status-right``, except
-    ``WAITS``, which is an option of a pane. ``NEEDS_YOU`` and ``WAITS`` are ``1`` or empty.
+    ``WAITS``, which is an option of a pane. ``NEEDS_YOU`` is the `Occasion` for which the session
+    waits for its user, such as ``question``; empty if it does not wait. ``WAITS`` is ``1`` if the
+    pane's agent waits for the user, else empty.
 
     ``LEFT`` and ``WINDOW`` are the keys that lead from an agent's pane to the monitor: ``LEFT`` if
     the pane is beside the monitor, ``WINDOW`` if it is in a window of its own. ``BACK`` and
@@ -195,7 +197,7 @@ class LeaveKeys:
         detach: The keys that detach the client, such as ``C-b d``.
         back: The keys that switch to the session that the client showed before, such as ``C-b L``.
         left: The keys that select the pane at the left, which is the monitor, such as ``C-b Left``.
-        window: The keys that select the previous window, such as ``C-b l``.
+        window: The keys that select the window that was selected before, such as ``C-b l``.
     """
 
     detach: str
@@ -370,7 +372,7 @@ class Panes(Protocol):
         """
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screen of each pane, by pane id; calls tmux once.
+        """Return the screen of each pane, by pane id; calls tmux once, for many panes more often.
 
         Panes that no longer exist are left out.
 
@@ -471,7 +473,7 @@ class OwnSession(Panes, Protocol):
     def go_to(self, pane: str) -> bool:
         """Select a pane, in whichever window it is, for every client of the session.
 
-        If another pane of its window is zoomed, it is unzoomed.
+        If another pane of its window is zoomed, the zoom ends.
 
         Returns:
             Whether the session has this pane; if not, nothing changes.

@@ -242,7 +242,7 @@ class Forms:
         return await asyncio.to_thread(self._sessions.find, name, key)
 
     async def start(self, request: Request) -> Response:
-        """Start a session; if that fails, show the form again with its values."""
+        """Start a session, and lead to its page; if it fails, show the form with its values."""
         form: Form = request.state.form
         key = form.get("in", "")
         try:

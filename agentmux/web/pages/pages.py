@@ -192,7 +192,10 @@ class WebPages:
         return HTMLResponse(visible(text), status)
 
     def render_refusal(self, request: Request, status: HTTPStatus, words: str) -> Response:
-        """Return the response to a request that the guard refused for the reason ``words``."""
+        """Return the response to a request that the guard refused for the reason ``words``.
+
+        Below ``/api/`` it is JSON, elsewhere a page.
+        """
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
         return self._render_page(request, "refused.html", status, words=words, code=int(status))
@@ -205,7 +208,10 @@ class WebPages:
         )
 
     def render_failure(self, request: Request, error: AgentmuxError | OSError) -> Response:
-        """Return the response for an error: status 404 if something was not found, else 500."""
+        """Return the response for an error: status 404 if something was not found, else 500.
+
+        Below ``/api/`` it is JSON, elsewhere a page.
+        """
         known = data_error_from(error) if isinstance(error, OSError) else error
         status = HTTPStatus.NOT_FOUND
         if not isinstance(error, NotFoundError):
@@ -250,7 +256,10 @@ class WebPages:
         )
 
     def start(self, request: Request) -> Response:
-        """Show the form that starts a session; first a choice of the project if needed."""
+        """Show the form that starts a session, or first the choice of a project.
+
+        A read-only page refuses.
+        """
         if self._address.read_only:
             return self.render_refusal(request, HTTPStatus.FORBIDDEN, "this page is read-only")
         return self.start_form(request, request.query_params.get("in", ""), {})
@@ -262,13 +271,17 @@ class WebPages:
         form: Mapping[str, str],
         said: CommandMessage | None = None,
     ) -> Response:
-        """Show the form that starts a session.
+        """Show the form that starts a session, filled in with the fields ``form``.
 
         Args:
             request: The request.
             key: The project's key; empty to let the user choose, if there are several projects.
-            form: The fields to fill in, as they were sent before.
+            form: The fields to fill in, as they were sent before; empty for a new form.
             said: Why the session was not started; None if no start was tried.
+
+        Raises:
+            NotFoundError: No project has this key.
+            ConfigError: The project's configuration is invalid.
         """
         known = self._sessions.projects()
         key = next(iter(known)) if not key and len(known) == 1 else key
@@ -392,7 +405,7 @@ class WebPages:
         return self._of_session(request, "documents", place, names=tuple(documents(place.path)))
 
     def document(self, request: Request) -> Response:
-        """Show one document of a session."""
+        """Show one document of a session; Markdown is rendered, other text is shown as it is."""
         place, name = self._place(request), request.path_params["path"]
         if name not in documents(place.path):
             raise NotFoundError(f"session {place.name} has no document `{name}`")
@@ -402,7 +415,7 @@ class WebPages:
         return self._of_session(request, "document", place, name=name, text=text, rendered=rendered)
 
     def diff(self, request: Request) -> Response:
-        """Show the diff of all changes of a session."""
+        """Show the diff of all changes of a session, with the comments on its lines."""
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
@@ -432,7 +445,7 @@ class WebPages:
         return self._of_session(request, "why", place, lines=lines)
 
     def journal(self, request: Request) -> Response:
-        """Show the newest events of a session."""
+        """Show the newest 400 events of a session's journal."""
         place = self._place(request)
         events = [event for event, _ in place.site.files(place.path).tail(0)]
         return self._of_session(

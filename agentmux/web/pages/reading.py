@@ -51,7 +51,7 @@ class SessionRef:
     Attributes:
         site: Reads the sessions of the project.
         path: The session's directory.
-        key: The project's key in URLs; empty if the session's name is unique.
+        key: The project's key in URLs; may be empty only if the session's name is unique.
     """
 
     site: Site
@@ -69,11 +69,11 @@ class SessionRef:
         return self.site.project
 
     def href(self, part: str = "", **query: str) -> str:
-        """Return the URL path of a page of this session.
+        """Return the path and query of the URL of a page of this session.
 
         Args:
             part: The rest of the path, such as ``/diff``; empty for the overview page.
-            query: The parameters of the query.
+            query: The parameters of the query; the project's key is added if it is needed.
         """
         more = {**query, **({"in": self.key} if self.key else {})}
         asked = "&".join(f"{name}={quote(text, safe='')}" for name, text in more.items())
