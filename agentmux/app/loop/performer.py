@@ -131,7 +131,7 @@ class PerformerLoop(Loop, Protocol):
         """
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show that ``what`` failed by ``error`` and is not tried again before the next resume."""
+        """Show that the work ``what`` has failed with ``error``; only a resume tries it again."""
 
 
 async def _at_once() -> None:

@@ -19,9 +19,14 @@ _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 
 
 def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
-    """Return the snapshot of a pane's screen, as JSON text.
+    """Return the snapshot of a pane's screen, as JSON text; write nothing.
 
     None if the pane belongs to no seat, or only shows an older screen itself.
+
+    Args:
+        session: The session.
+        pane: The pane.
+        screen: What the pane shows.
     """
     state = session.state
     seat = state.seats.get(pane.seat)

@@ -264,8 +264,8 @@ class Session:
 
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dict[str, object]:
-    """Return the values of a ``resumed`` event: the state's fields according to the artifacts.
+    """Return the fields of a ``resumed`` event: what the artifacts show of the session's state.
 
-    ``phase`` is the phase in which the session resumes.
+    Drafts do not count. ``phase`` is the phase in which the session resumes.
     """
     return to_fields(state_from_disk(state, without_drafts(state, artifacts), phase))

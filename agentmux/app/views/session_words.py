@@ -150,7 +150,10 @@ def step_labels(view: SessionView) -> list[str]:
 
 
 def next_step(view: SessionView) -> str:
-    """Return the command that the user most likely needs next; empty if nothing is to be done."""
+    """Return, in words, the command that the user most likely needs next, or a choice of commands.
+
+    Empty if nothing is to be done.
+    """
     name = view.session
     if view.outdated or view.away:
         return _describe_resume(view)

@@ -8,7 +8,7 @@ import typer
 
 
 def group() -> typer.Typer:
-    """Return a command that takes subcommands; it also runs without one if it has a callback."""
+    """Return a new typer app for a command with subcommands; the caller adds these."""
     return typer.Typer(
         add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
     )

@@ -10,21 +10,24 @@ if TYPE_CHECKING:
 
 
 def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:
-    """Return a frozen prompt or schema of the session, by its name in the pipeline definition.
+    """Return a prompt or schema of the session's pipeline, as it was when the session began.
 
-    ``name`` must be in ``state.pipeline_files``.
+    Args:
+        files: The session's directory.
+        state: The state of the session.
+        name: The file's name in the pipeline definition; it must be in ``state.pipeline_files``.
 
     Raises:
-        DataError: The file is missing, or differs from what was frozen.
+        DataError: The file is missing, or has been changed since then.
     """
     return files.frozen_text(state.pipeline_files[name], name)
 
 
 def require_frozen(files: SignalFiles, state: SessionState) -> None:
-    """Check that every frozen file of the session exists and is unchanged.
+    """Check that all prompts and schemas of the session are as they were when it began.
 
     Raises:
-        DataError: As in `frozen_text`.
+        DataError: A file is missing, or has been changed since then.
     """
     for name in state.pipeline_files:
         frozen_text(files, state, name)

@@ -88,10 +88,10 @@ def _own(files: Mapping[str, str]) -> Mapping[str, str]:
 def pipeline_repin(
     world: World, state: SessionState, files: SessionFiles
 ) -> tuple[Repinned, Mapping[str, str]] | None:
-    """Return a `Repinned` fact for the current version of the session's pipeline, and its files.
+    """Return the fact by which a session takes the current version of its pipeline, and its files.
 
-    The files are content by path in the session. The fact leaves the session's setup unchanged.
-    Returns None if the pipeline has not changed. Writes nothing.
+    The files are those to write: content by path in the session's directory. The fact leaves the
+    session's setup unchanged. Returns None if the pipeline has not changed. Writes nothing.
 
     Raises:
         AgentmuxError: The pipeline no longer exists, or cannot be used.

@@ -30,12 +30,15 @@ def require_here(state: SessionState, name: str) -> None:
 
 
 def where_it_went(name: str, to: str, at: str) -> str:
-    """Return the sentence that a session was moved to the file ``to`` at the time ``at``."""
+    """Return the sentence that a session was moved to the file ``to``, on the day of ``at``.
+
+    ``name`` is the session's name, and ``at`` a time in ISO 8601.
+    """
     return f"session {name} was moved to {to} on {at[:10]}, and goes on where that file is imported"
 
 
 def how_to_go_on(name: str, to: str) -> tuple[str, ...]:
-    """Return hints for a session that was moved to the file ``to``."""
+    """Return hints how to go on with a session, by its name, that was moved to the file ``to``."""
     return (
         f"if it was imported nowhere, bring it back: agentmux import {shlex.quote(to)}",
         f"else remove what is left here: agentmux remove {name}",

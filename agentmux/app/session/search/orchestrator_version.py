@@ -45,10 +45,14 @@ def other_version_label(version: str) -> str:
 
 
 def require_own_version(lock: Lock, session: str) -> None:
-    """Check that the holder of the session's lock is no orchestrator of another version.
+    """Check that no orchestrator of another version of AgentMux holds the session's lock.
+
+    Args:
+        lock: The session's lock.
+        session: The session's name, for the message.
 
     Raises:
-        BlockedError: It is one; the error's reason is ``version``.
+        BlockedError: One does; the error's reason is ``version``.
     """
     version = other_version(lock.holder()) if lock.is_held() else None
     if version is None:

@@ -40,6 +40,11 @@ def branch_left(world: World, state: SessionState) -> str:
 def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
     """Return how HEAD is related to the session's branch, or to its base if the branch is gone.
 
+    Args:
+        world: The world of the session's workplace.
+        state: The state of the session.
+        head: What is checked out there.
+
     Raises:
         AgentmuxError: Git cannot be asked.
     """

@@ -159,9 +159,9 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
 
 
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
-    """Return what a missing worktree will contain when it is made again, and what is lost.
+    """Return in words what a missing worktree will contain when it is made again, and what is lost.
 
-    Empty if the worktree exists.
+    Empty if the worktree exists, or was never made.
     """
     spec = worktree_of(world, state, home)
     if spec is None or not state.worktree_made or world.git.worktrees.is_there(spec):

@@ -76,7 +76,7 @@ class LastScreen:
         )
 
     def paint_rows(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return the rows with colours, without the empty rows at the end.
+        """Return the rows as text with SGR sequences, without the empty rows at the end.
 
         Args:
             cols: The column after which rows are cut; None keeps them whole.

@@ -97,7 +97,8 @@ class SessionView:
         status: The session's status.
         cycle: The cycle, from 1.
         review_iteration: How many fixes this cycle has had, including one in progress.
-        review_outcome: What the checks and reviews have found together; None while that is open.
+        review_outcome: What the checks and reviews have found together: ``passed``, or ``capped``
+            (not passed, and no more fixes are made); None while that is open.
         live: Whether the session's tmux session exists; None if its tmux server does not answer.
         because: The reason for ``live``, in words.
         copy_of: The directory of the live session of which this directory is a copy; else None.

@@ -168,7 +168,7 @@ def _go_to_monitor(own: OwnSession, name: str) -> None:
 def attach_argv(
     target: Target, environ: Mapping[str, str], *, on_terminal: bool
 ) -> tuple[str, ...]:
-    """Return the command line of a tmux client that shows a session in this terminal.
+    """Return the command line of a tmux client that shows a session in this terminal; run nothing.
 
     If this process runs inside the session's tmux server, the command switches the present client.
     Inside another tmux server, attaching is refused, because the outer tmux would intercept the

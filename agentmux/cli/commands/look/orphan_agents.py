@@ -96,7 +96,7 @@ def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survi
 
 
 def left_words(alive: Iterable[Survivor]) -> str:
-    """Return a sentence that names the processes that a session has left running."""
+    """Return a sentence that names the processes ``alive``, which a session has left running."""
     known = tuple(alive)
     by_agents = any(each.seat != ORCHESTRATOR for each in known)
     who = "agents" if by_agents else "orchestrator, which was killed"

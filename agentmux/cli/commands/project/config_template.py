@@ -95,9 +95,9 @@ class Choices:
     """The answers of a person, which the file sets; every other key is in a comment.
 
     Attributes:
-        agent: The agent of all roles.
-        roles: The agents of roles that another agent plays.
-        permissions: The ``permission_args`` of agents, by name.
+        agent: The agent of all roles that are not in ``roles``.
+        roles: The other agents, by role.
+        permissions: The ``permission_args`` of agents, by the agent's name.
         worktree: Whether a session gets a worktree of its own; None leaves the built-in value.
         verify: The commands that check results.
     """
@@ -141,7 +141,9 @@ def config_text(chosen: Choices, *, with_schema: bool = False) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a configuration file, and its schema beside it if the text names that.
+    """Write a configuration file, over any that is there, and its schema if the text names that.
+
+    The schema is written beside the file.
 
     Raises:
         DataError: A file cannot be written.
