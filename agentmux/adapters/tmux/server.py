@@ -147,7 +147,9 @@ class TmuxTerminal:
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Create a detached tmux session, in one call; its first pane, the monitor, runs ``argv``.
+        """Create a detached tmux session whose first pane, the monitor, runs ``argv``.
+
+        If no server runs at the socket, this starts one.
 
         Args:
             name: The tmux session's name.
@@ -163,7 +165,8 @@ class TmuxTerminal:
 
         Raises:
             BlockedError: The name is taken (reason `NAME_TAKEN`).
-            TerminalError: tmux refused, or the socket's folder cannot be used.
+            TerminalError: tmux refused, the user's settings would end the session, or the socket's
+                folder cannot be used.
         """
         self._make_folder()
         commands = tmux_commands.create(

@@ -197,7 +197,7 @@ class Launcher:
         return command
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
-        """Return the pane for a launch whose folder has been written.
+        """Return what is to be opened as the pane of a launch whose folder has been written.
 
         Args:
             seat: The seat.

@@ -64,7 +64,8 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
 
     Raises:
         NotFoundError: There is no such branch, here or on a remote; or the request is not open.
-        UsageError: A request comes from a repository that is not one of the remotes.
+        UsageError: The branch is on several remotes; the request comes from a repository that is
+            not one of the remotes; or there is no git repository.
         BlockedError: The branch is checked out elsewhere, or points to another commit than its
             request.
         ForgeError: The forge's program fails.

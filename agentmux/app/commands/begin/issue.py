@@ -43,7 +43,8 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
     Args:
         world: The project, with its remotes and the forges.
         given: The issue's number, or its URL.
-        words: What the user wrote in addition to the issue; may be empty.
+        words: What the user wrote in addition to the issue; may be empty. It is recorded with the
+            issue, and is not in the text of the result.
         comments: Whether to read the comments, too; only those of people who may write to the
             repository are used.
 

@@ -138,8 +138,8 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
     """Return the work that a removal of the worktree ``spec`` and its branch would lose.
 
-    If there is any, this asks the forge whether the session's request was merged. Without an answer
-    the commits count as not merged.
+    If commits would be lost, this asks the forge whether the session's request was merged. Without
+    an answer they count as not merged.
     """
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")

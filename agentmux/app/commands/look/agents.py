@@ -257,7 +257,8 @@ def probe_agent(
     Args:
         world: The outside world.
         name: The agent: a name in the registry, or a command.
-        look: Returns what the program can do; it may run the program.
+        look: Takes the description of the agent. Returns what its program can do, and may run the
+            program for that.
     """
     spec = world.agents.spec(name)
     report = _report(world, spec, look(spec))
@@ -286,7 +287,11 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
 
 
 def show_agent(world: World, name: str) -> AgentCommands:
-    """Return the command lines of an agent with each of its strategies."""
+    """Return the command lines of an agent with each of its strategies.
+
+    ``name`` is a name in the registry, or a command. The agent's program is run to learn what it
+    can do, unless its answer is cached.
+    """
     report = _report(world, world.agents.spec(name))
     kinds = [*report.spec.strategies] or [NO_STRATEGY]
     if report.strategy not in kinds:

@@ -19,7 +19,10 @@ _MESSAGE: Final = Notification(
 
 
 class TrialOutcome(StrEnum):
-    """What happened to a test message."""
+    """What happened to a test message.
+
+    ``skipped``: the address could not be tried here, but a session may still reach the user there.
+    """
 
     SENT = "sent"
     FAILED = "failed"

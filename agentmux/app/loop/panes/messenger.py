@@ -69,7 +69,9 @@ class Messenger:
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         """Type the line that names a launch's prompt into its pane, unless it is there already.
 
-        If it does not arrive, `ObservedPanes.unsent` says why, also after an error.
+        This waits for an input field on the screen: up to two minutes at the first try, else 30
+        seconds. If the prompt does not arrive, `ObservedPanes.unsent` says why, also after an
+        error.
 
         Args:
             seat: The seat.

@@ -101,7 +101,8 @@ class Watcher:
         sight: What was last seen of the panes.
         quiet: Finds the agents that have gone quiet.
         runtime: The runtime note.
-        tree: The id of the work tree's files; see `Facts`.
+        tree: The id of the current files of the work tree, on which checks run; None if they were
+            not looked at yet.
     """
 
     def __init__(
