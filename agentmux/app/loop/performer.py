@@ -127,7 +127,7 @@ class PerformerLoop(Loop, Protocol):
     def answer_keys(self) -> None:
         """Do what keys pressed in the monitor ask for; let no other work of the loop run meanwhile.
 
-        A decision by key is only written to the journal, as if by another process.
+        A decision by key is written to the journal, as if by another process, and not applied here.
         """
 
     def give_up(self, what: str, error: Exception) -> None:

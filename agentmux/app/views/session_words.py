@@ -79,7 +79,7 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
 
 
 def ways_not_looked_up() -> tuple[str, ...]:
-    """Return a text in place of the ways to get a kept result; looks for none."""
+    """Return a text in place of the ways to get a kept result; looks nothing up."""
     return ("(not looked for)",)
 
 

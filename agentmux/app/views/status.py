@@ -276,7 +276,7 @@ def is_completing(fields: Json) -> bool:
 
 
 def wants_decision(fields: Json) -> bool:
-    """Return whether the user has to approve or to request changes.
+    """Return whether the user has to approve or to request changes, given ``state.json``'s fields.
 
     That is so in the last phase, from the moment that the summary is handed in or the agent that
     writes it has left, until the result is approved.

@@ -57,7 +57,7 @@ class Goal:
         return phase in order and order.index(phase) >= order.index(self.name)
 
     def require_possible(self, entry: SessionEntry) -> None:
-        """Check that the session can still reach the goal; for a session that has not reached it.
+        """Check that the session, which has not reached the goal, can still reach it.
 
         Raises:
             AgentmuxError: The session has ended, or was moved.
@@ -96,7 +96,7 @@ def wait_for(
     timeout_s: float | None,
     monotonic: Callable[[], float],
 ) -> SessionEntry:
-    """Wait until the session has reached ``goal``, and return it.
+    """Wait until the session has reached ``goal``; return the session as it is then.
 
     Args:
         site: The project.

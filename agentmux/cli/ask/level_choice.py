@@ -40,7 +40,7 @@ class PermissionLevel:
 
 
 def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
-    """Return the levels that can be chosen for an agent; always at least the lowest, `ASK`."""
+    """Return the levels that can be chosen for an agent, the lowest first; at least that, `ASK`."""
     levels = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
     if spec.edit_args:
         says = "edits files, hands in its work; asks before it goes further"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def resolve_session(
     invocation: Invocation, name: str, *, command: str
 ) -> tuple[Site, SessionEntry]:
-    """Return the session to which ``name`` refers, with the `Site` of its project.
+    """Return the `Site` of a session's project, and the session to which ``name`` refers.
 
     If ``name`` is a path, the session may belong to a project other than the current one. If it is
     only the beginning of a name, and ``command`` cannot be taken back (as ``remove``), a person is
@@ -100,7 +100,7 @@ def _project_in(name: str) -> Path | None:
 def resolve_world(
     invocation: Invocation, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
-    """Return the session to which ``name`` refers, with the `World` of its project.
+    """Return the `World` of a session's project, and the session to which ``name`` refers.
 
     Args:
         invocation: The global options.
@@ -110,7 +110,8 @@ def resolve_world(
         read_only: Whether the world writes no files, not even a cache.
 
     Raises:
-        NotFoundError: No session matches, or several do.
+        NotFoundError: No session matches, or several do; or as in `resolve_session`.
+        DeclinedError: A person was asked whether the session is meant, and said no.
         ConfigError: The configuration of the project is invalid.
     """
     if name is None:

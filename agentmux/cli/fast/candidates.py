@@ -121,7 +121,7 @@ def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases in which the next cycle of the named session can begin, each explained.
+    """Yield the phases in which the named session's next cycle can begin, with descriptions.
 
     The one after which the least is done comes first. If no session is named, the newest session
     that waits for a decision counts.

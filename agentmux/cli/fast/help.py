@@ -59,9 +59,9 @@ _DESK: Final = "`agentmux` alone opens the desk, in a terminal"
 
 
 def no_such_command(path: Sequence[Command], word: str) -> UsageError:
-    """Return, without raising it, the error that the last command in ``path`` has no ``word``.
+    """Return, without raising it, the error that a command has no subcommand ``word``.
 
-    ``path`` is the program, followed by the command and its subcommand, if any.
+    ``path`` is the program, followed by that command and its subcommand, if any; the last counts.
     """
     known = [each.name for each in path[-1].commands]
     otherwise = (_DESK,) if word == "desk" and len(path) == 1 else ()

@@ -25,8 +25,8 @@ class Approvers:
     def environment(self, approval: str) -> Mapping[str, str]:
         """Return the environment of the command that gave the approval with the id ``approval``.
 
-        It also has those variables of this process that a session never inherits. If it is unknown,
-        this process's own environment is returned.
+        Variables that a session never inherits are those of this process. If the environment of the
+        command is unknown, this process's own is returned.
         """
         if approval not in self._known:
             given = self._approver(approval)

@@ -173,7 +173,10 @@ def session_roles(state: SessionState) -> tuple[str, ...]:
 
 
 def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
-    """Return each of ``roles`` once, built-in ones first; with researchers if one may ask them."""
+    """Return each of ``roles`` once, built-in ones first, and the researchers if they are needed.
+
+    They are needed if one of the roles may ask for research.
+    """
     named = tuple(dict.fromkeys(roles))
     members = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
     return (*(role for role in ROLES if role in members), *(r for r in named if r not in ROLES))
@@ -187,9 +190,10 @@ def no_pipeline(world: World, name: str) -> UsageError:
 
 
 def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
-    """Check the definition of a pipeline; return the pipeline, or None instead and all problems.
+    """Check the definition of a pipeline, and return what the check has found.
 
-    A pipeline that this version cannot run yet counts as a problem, too.
+    The result has the pipeline, or None for it and all problems. A pipeline that this version
+    cannot run yet counts as a problem, too.
     """
     around = Surroundings(
         roles=frozenset((*ROLES, *settings.own_roles)),

@@ -97,7 +97,8 @@ def keep_as(world: World, commit: str | None) -> str:
 def command_to_keep(world: World, state: SessionState, commit: str = "HEAD") -> str:
     """Return the git command that creates a branch at ``commit``; run nothing.
 
-    Its name is free, and consists of the setting ``git.branch_prefix`` and the session's slug.
+    The branch is named by the setting ``git.branch_prefix`` and the session's slug, with a number
+    if that name is taken.
     """
     slug = layout.slug_of(PurePath(state.feature_dir).name)
     names = branch_names(f"{world.settings.git.branch_prefix}{slug}")

@@ -30,9 +30,9 @@ def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | No
 
 
 def adopt_step(session: Session) -> None:
-    """Record a setup step that ended well after the last orchestrator was killed; else it is rerun.
+    """Record a setup step that has succeeded without a record, so that it is not rerun.
 
-    The session's events must have been applied before.
+    That happens if the orchestrator was killed before. The session's events must have been applied.
     """
     state = session.state
     fact = succeeded_step(state, session.files)

@@ -94,8 +94,8 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
             saved once more first, because the user may have changed files meanwhile.
 
     Returns:
-        The files that were left unchanged: those that are missing in this checkpoint or in one of
-        the work tree before the rewind, then those that could not be written.
+        The files that were left unchanged: those that this checkpoint, or one of the files as they
+        were before, does not contain; then those that could not be written.
 
     Raises:
         GitError: Git refuses, for example because a checkpoint is incomplete.

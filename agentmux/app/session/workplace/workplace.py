@@ -28,7 +28,10 @@ def inner(site: Site) -> Path:
 
 
 def where_inside(site: Site) -> str:
-    """Return `inner` as text that is safe to show, cut to a maximal length."""
+    """Return the project's path inside its work tree (`inner`) as text to show, cut if it is long.
+
+    Control characters in it are replaced.
+    """
     return printable(str(inner(site)))[:INSIDE_MAX]
 
 

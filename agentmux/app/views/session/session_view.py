@@ -185,7 +185,7 @@ class SessionView:
 
     @property
     def group(self) -> StatusGroup:
-        """What the session needs, by its status; its user, if it waits for a decision."""
+        """What the session needs: its user if it waits for a decision, else by its status."""
         return StatusGroup.NEEDS_YOU if self.decision else status_group(self.status)
 
     @property

@@ -94,7 +94,7 @@ def phase_seconds(
 
 
 def shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
-    """Return the phases in which the session takes part, in order, and always the phase ``here``.
+    """Return the phases that the session goes through, in order; ``here`` is always among them.
 
     ``here`` is the phase in which the session is, or failed.
     """

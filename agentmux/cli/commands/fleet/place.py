@@ -64,9 +64,9 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 
 def anywhere(invocation: Invocation) -> Path:
-    """Return the fleet's folder, made if missing, as a place where only the user's settings count.
+    """Return a folder that is no project, so that only the user's own configuration counts.
 
-    No project is there.
+    It is the fleet's folder, which is made if it is missing.
     """
     folder = machine.fleet_dir(invocation.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -130,7 +130,7 @@ def offer_to_end(person: Person, entry: SessionEntry, *, yes: bool) -> None:
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """Ask processes that a session has left running to end; kill those that do not, and wait."""
+    """Ask the processes ``alive`` to end; after some seconds, kill those that still run."""
     known = tuple(alive)
     end_work(each for each in known if each.seat == ORCHESTRATOR)
     agents = [(each.pid, each.started) for each in known if each.seat != ORCHESTRATOR]

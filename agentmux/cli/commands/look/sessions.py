@@ -281,7 +281,7 @@ def _named_or_going(
 
 
 def one(invocation: Invocation, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the one session to which an optional name refers, and the site of its project.
+    """Return the site of a session's project, and the session to which an optional name refers.
 
     Without a name, it is the session in which the command is run, else the only one that is not
     done, else the newest one.

@@ -39,7 +39,7 @@ _PROMPTS: Final = {
 def list_lines(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
     """Return what ``agentmux agents`` prints: a table, then how to install the missing agents.
 
-    Installed agents come first. With ``colours`` it is coloured whether an agent is installed.
+    Installed agents come first. If ``colours``, colours show which agents are installed.
     """
     ordered = sorted(reports, key=lambda each: not each.probe.installed)
     rows = [("AGENT", "INSTALLED", "COMES BACK", "ASKS FOR PERMISSION")]
@@ -102,7 +102,7 @@ def _way(report: AgentReport) -> str:
 def probe_table(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
     """Return what ``agentmux agents --probe`` prints: a heading, then one line for each agent.
 
-    With ``colours`` it is coloured whether an agent is installed, and what its probe found.
+    If ``colours``, colours show which agents are installed, and what was found about them.
     """
     rows = [("", "NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE")]
     rows += [

@@ -271,7 +271,7 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 
 
 def read_text(words: str | None, *, what: str) -> str:
-    """Return the text that an argument of the user gives, names as a file, or reads from stdin.
+    """Return the text that the user gives: as an argument, in a file, or on standard input.
 
     Args:
         words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
