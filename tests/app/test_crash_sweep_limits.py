@@ -36,6 +36,7 @@ class Limit:
         return f"> Read {pane.launch}\nYou have reached your usage limit · it resets at {until}\n"
 
 
+@pytest.mark.rare("CI kills at every operation of a usual session")
 def test_a_kill_while_an_agent_waits_for_its_limit_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

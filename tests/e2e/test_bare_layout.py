@@ -18,6 +18,7 @@ def layout(project: Project) -> Project:
     return project
 
 
+@pytest.mark.rare("CI starts in a worktree of such a repository")
 def test_at_the_top_a_session_has_a_worktree_from_start_to_removal(layout: Project) -> None:
     said = layout.fails(2, "start", "--agent", "demo", "--no-worktree", "x")
     assert "a bare repository has no checkout to work in" in said

@@ -144,6 +144,7 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     assert CHANGED not in approved
 
 
+@pytest.mark.rare("tests/app drives this kind of check without processes")
 def test_a_check_that_was_killed_runs_again_and_a_finished_one_only_on_other_files(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -196,6 +196,7 @@ def test_beside_a_live_session_in_one_checkout_none_begins(live: Session) -> Non
     assert _settled_tree(live) == before
 
 
+@pytest.mark.rare("tests/app/commands looks at starts without processes")
 @pytest.mark.long
 def test_a_dry_start_makes_nothing(rested: Session) -> None:
     project = rested.project
@@ -359,6 +360,7 @@ def test_init(project: Project) -> None:
     assert project.tree() == before
 
 
+@pytest.mark.rare("tests/app/commands looks at starts without processes")
 @pytest.mark.long
 def test_a_start_that_nobody_watches_says_what_its_agents_need(
     project: Project, wait_until: WaitUntil

@@ -23,6 +23,7 @@ def elsewhere(project: Project, branch: str) -> str:
     return project.git(*inside, "rev-parse", "HEAD").strip()
 
 
+@pytest.mark.rare("tests/app continues each kind of branch")
 def test_a_request_is_continued_on_its_branch(project: Project, forge: FakeForge) -> None:
     theirs = elsewhere(project, "fix")
     forge.request(branch="fix", base="develop")

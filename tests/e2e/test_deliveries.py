@@ -32,6 +32,7 @@ def steps(session: Session) -> dict[str, Any]:
     return {name: step["status"] for name, step in found.items()}
 
 
+@pytest.mark.rare("tests/hints resolves a conflict, too")
 def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project) -> None:
     session = project.start("add a greeting", "--worktree").wait()
     project.fails(2, "approve", session.name, "--yes", "--merge", "--keep")

@@ -107,6 +107,7 @@ def read_only(project: Project, *words: str) -> tuple[str, ...]:
     return (*alone, "sh", "-c", mount, str(project.path), *agentmux)
 
 
+@pytest.mark.rare("CI looks where nothing can be written")
 def test_on_a_read_only_file_system_looking_works_and_the_rest_is_refused(
     silent: Session, wait_until: WaitUntil
 ) -> None:

@@ -26,6 +26,7 @@ def shell(project: Project, script: str) -> str:
     return done.stdout
 
 
+@pytest.mark.rare("CI follows other pages")
 def test_prompts_of_your_own_reach_the_agents(project: Project) -> None:
     write, show = blocks("own-prompts")
     shell(project, write)
@@ -63,6 +64,7 @@ def test_after_uninstalling_nothing_is_left(project: Project) -> None:
     assert len(project.git("worktree", "list").splitlines()) == 1
 
 
+@pytest.mark.rare("CI follows other pages")
 def test_the_line_of_crontab_resumes_what_the_end_of_the_machine_has_stopped(
     project: Project,
 ) -> None:

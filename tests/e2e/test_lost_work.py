@@ -74,6 +74,7 @@ def test_a_stop_ends_it(waiting: Waiting) -> None:
     os.kill(waiting.daemon[0], signal.SIGKILL)
 
 
+@pytest.mark.rare("CI ends it by a stop")
 @pytest.mark.long
 def test_a_resume_ends_it(waiting: Waiting) -> None:
     before, name = waiting.subjects(), waiting.session.name

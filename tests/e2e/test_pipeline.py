@@ -47,6 +47,7 @@ def test_every_phase_of_a_plain_feature(project: Project) -> None:
     assert "pass" in session.read("07_review/review.md")
 
 
+@RARE
 @pytest.mark.long
 def test_a_product_manager_begins_and_a_designer_designs(project: Project) -> None:
     project.scenario({"roles": {"planner": {"plan": {"parts": 1, "needs_design": True}}}})
@@ -128,6 +129,7 @@ def test_a_single_coder_does_the_whole_plan(project: Project) -> None:
     assert session.state["implementation_single_coder"] is True
 
 
+@RARE
 @pytest.mark.long
 def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
     slow_ones = {"attempts": [{"when": {"iteration": 0}, "silent": True}]}
@@ -441,6 +443,7 @@ def test_a_commit_that_fails_leaves_the_decision_open(
     assert session.kinds("commit_made") == ["commit_made"]
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.follows("rm …")
 def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUntil) -> None:

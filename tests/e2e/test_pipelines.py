@@ -30,6 +30,7 @@ def test_a_small_change_takes_the_short_way(project: Project) -> None:
     assert project.git("log", "--format=%s") == "fix the typo\nBegin\n"
 
 
+@pytest.mark.rare("CI takes the short way, which is a pipeline like any other")
 def test_the_page_about_ones_own_pipeline_works_as_it_is_written(project: Project) -> None:
     page = (ROOT / "docs/how-to/own-pipeline.md").read_text(encoding="utf-8")
     script = "".join(found["body"] for found in _SHELL.finditer(page))
@@ -44,6 +45,7 @@ def test_the_page_about_ones_own_pipeline_works_as_it_is_written(project: Projec
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
 
 
+@pytest.mark.rare("CI takes the short way, which is a pipeline like any other")
 def test_a_phase_of_ones_own_goes_on_after_everything_was_killed_as_it_began(
     project: Project, wait_until: WaitUntil
 ) -> None:

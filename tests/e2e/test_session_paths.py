@@ -58,6 +58,7 @@ def test_a_resume_is_of_the_sessions_own_project(
         project.program("tmux", "-L", "own", "kill-server")
 
 
+@pytest.mark.rare("tests/app/session finds each path")
 def test_a_decision_is_of_the_sessions_own_project(project: Project, elsewhere: Path) -> None:
     session = project.start().wait()
     path = str(session.path)

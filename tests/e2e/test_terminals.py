@@ -133,6 +133,7 @@ bind -n y kill-server
 """All settings together that break programs which rely on defaults."""
 
 
+@pytest.mark.rare("tests/adapters/tmux runs under hostile settings, too")
 def test_under_every_hostile_setting_at_once(project: Project) -> None:
     (project.home / ".tmux.conf").write_text(EVERYTHING)
     project.scenario(

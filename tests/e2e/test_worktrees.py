@@ -264,6 +264,7 @@ def findings(project: Project) -> list[dict[str, str]]:
     return json.loads(project.run("doctor", "--json").stdout)["findings"]  # type: ignore[no-any-return]
 
 
+@RARE
 @pytest.mark.long
 def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
@@ -425,6 +426,7 @@ def refuses(project: Project, session: Session, reason: str) -> str:
     return project.fails(3, "resume", session.name, "--detach", "--yes")
 
 
+@RARE
 @pytest.mark.long
 def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Project) -> None:
     session = stopped_at_work(project)

@@ -61,6 +61,7 @@ def _given(host: FleetHost, feature: str) -> list[str]:
     return found
 
 
+@pytest.mark.rare("CI follows a feature through all faces until its commit")
 def test_the_page_has_the_words_of_the_list_and_decides(
     host: FleetHost, waiting: tuple[str, str]
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_page_without_a_fleet_or_its_database_says_so(host: FleetHost) -> None
         page.close()
 
 
+@pytest.mark.rare("CI follows a feature through all faces until its commit")
 def test_the_page_drains_a_host_after_it_has_said_what_that_means(
     host: FleetHost, waiting: tuple[str, str]
 ) -> None:
@@ -193,6 +195,7 @@ def _tools(host: FleetHost) -> DeskTools:
     return replace(tools, commands=commands, fleet=fleet_of(commands, project), here=project)
 
 
+@pytest.mark.rare("CI follows a feature through all faces until its commit")
 def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[str, str]) -> None:
     async def look() -> None:
         async with shown(_tools(host), (120, 36)) as desk:
@@ -216,6 +219,7 @@ def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[s
     assert _given(host, waiting[0]) == ["approve"]
 
 
+@pytest.mark.rare("CI follows a feature through all faces until its commit")
 def test_the_desk_opens_cancels_and_drains(host: FleetHost, waiting: tuple[str, str]) -> None:
     one, two = waiting
     host.change(one, question=None, reason="an agent asks something on its host", path="/x/s")

@@ -150,6 +150,7 @@ def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engin
     assert not (host.place.folder.parent / "etc").exists()
 
 
+@pytest.mark.rare("CI takes other faults")
 @pytest.mark.long
 def test_a_decision_that_is_none_is_refused_and_does_not_fail_its_feature(
     host: FleetHost, engine: sa.Engine
@@ -197,6 +198,7 @@ def test_a_session_that_was_deleted_is_begun_anew_only_when_a_person_says_so(
     assert host.until(feature, "waiting", "failed")["status"] in {"waiting", "failed"}
 
 
+@pytest.mark.rare("CI takes other faults")
 @pytest.mark.long
 def test_a_project_whose_configuration_is_wrong_fails_its_features_and_ends_no_worker(
     host: FleetHost,

@@ -13,6 +13,7 @@ from tests.fleet.conftest import FleetHost
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.rare("a fleet seldom forgets")
 def test_what_has_ended_is_forgotten_and_what_waits_is_not(
     host: FleetHost, engine: sa.Engine, wait_until: WaitUntil
 ) -> None:

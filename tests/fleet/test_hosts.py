@@ -51,6 +51,7 @@ NOT_INSTALLED = "the agent of `coder` is not installed: `no-such-agent` is not o
 NO_PIPELINE = "no pipeline `no-such-pipeline`"
 
 
+@pytest.mark.rare("it waits for five starts")
 @pytest.mark.long
 def test_a_start_that_may_succeed_later_is_tried_five_times(host: FleetHost) -> None:
     programs = host.project.root / "programs"

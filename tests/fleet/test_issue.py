@@ -18,6 +18,7 @@ BACKLOG = f"""\
 """
 
 
+@pytest.mark.rare("CI goes from an issue to a request without a fleet")
 def test_an_issue_of_a_repository_that_is_cloned_ends_in_one_request(host: FleetHost) -> None:
     project = host.project
     forge = FakeForge(project.root / "forge")

@@ -79,6 +79,7 @@ def test_a_person_names_a_repository_from_where_they_are(project: Project) -> No
         assert named_repository(url, project.path, project.env) == url
 
 
+@pytest.mark.rare("CI builds in clones of ordinary repositories")
 @pytest.mark.long
 def test_a_feature_of_a_bare_repository_is_built_in_a_clone_and_merged_there(
     host: FleetHost,

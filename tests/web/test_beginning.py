@@ -81,6 +81,7 @@ def test_what_a_project_would_run_is_not_trusted_by_a_button(page: Page) -> None
     assert not (page.project.path / "ran").exists()
 
 
+@pytest.mark.rare("tests/app/commands refuses the same")
 @pytest.mark.long
 def test_a_checkout_that_is_taken_is_not_shared(page: Page) -> None:
     first = page.project.start()

@@ -92,6 +92,7 @@ def test_json_is_that_of_the_commands(page: Page) -> None:
     assert wrong["problems"][0]["message"] == "there is no session `none`"
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: Page) -> None:
     # It passes on the base, which has no worktree, and fails on the result.
@@ -139,6 +140,7 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     assert "approve" not in field(page.text(f"/sessions/{session.name}"), "token")
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_where_an_approval_takes_the_result_is_chosen(page: Page) -> None:
     remote = page.project.root / "remote"
@@ -163,6 +165,7 @@ def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page) -> 
     assert session.kinds("approve", "request_changes") == []
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
@@ -186,6 +189,7 @@ def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() 
     assert [each.number for each in diff_lines(diff)] == ["", "", "", "7", "8"]
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--worktree").wait()
@@ -245,6 +249,7 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     assert "with your request" not in page.text(f"{path}/diff")
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_comments_stay_when_the_request_fails_and_are_limited(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
@@ -315,6 +320,7 @@ def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
     assert page.project.json("status", session.name)["sessions"][0]["status"] != "unknown"
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 @pytest.mark.long
 def test_a_stopped_session_is_resumed(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
@@ -525,6 +531,7 @@ def test_screens_are_live_through_one_client(page: Page, wait_until: WaitUntil) 
 ODD_NAMES = (b"not-utf8-\xff.txt", "turned-\u202egnp.txt".encode(), b"escape-\x1b[31m.txt")
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 def test_names_that_no_page_can_show_as_they_are_do_no_harm(page: Page) -> None:
     session = page.project.start("add a greeting").wait()
     for name in ODD_NAMES:
@@ -541,6 +548,7 @@ def test_names_that_no_page_can_show_as_they_are_do_no_harm(page: Page) -> None:
     assert "not-utf8-" in page.project.git("show", "--stat", "--format=%H", "HEAD")
 
 
+@pytest.mark.rare("tests/web_browser and tests/app do the same; CI decides here by two other forms")
 def test_a_branch_that_is_no_utf8_has_a_page(page: Page) -> None:
     page.project.git("checkout", "-qb", os.fsdecode(b"odd-\xff-branch"))
     session = page.project.start("add a greeting").wait()

@@ -16,6 +16,7 @@ from tests.web.test_pages import doing, said
 
 pytestmark = pytest.mark.long
 
+RARE = pytest.mark.rare("CI goes from a question to a commit")
 _CHANGING = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", "TIME"),
@@ -178,8 +179,8 @@ Journey = Callable[[Project, Do, WaitUntil], Session]
             {"seat_answered", "seat_told", "request_changes", "session_interrupted", "resumed"}
             | {"approve", "commit_made"},
         ),
-        (over_a_crash, {"seat_restarted"}),
-        (to_the_end_of_a_limit, {"limits_lifted"}),
+        pytest.param(over_a_crash, {"seat_restarted"}, marks=RARE),
+        pytest.param(to_the_end_of_a_limit, {"limits_lifted"}, marks=RARE),
     ],
 )
 def test_a_form_leaves_the_records_of_its_command(

@@ -347,6 +347,7 @@ def test_a_browser_is_told_what_changes(
         assert session.name in stream.told[-1][1]
 
 
+@pytest.mark.rare("CI sees that a browser is told what changes")
 @pytest.mark.long
 def test_nothing_is_watched_while_nobody_listens(
     project: Project, serve: Serve, wait_until: WaitUntil

@@ -20,6 +20,16 @@ ARGS = (
 )
 DESK: "ViewportSize" = {"width": 1280, "height": 900}
 PHONE: "ViewportSize" = {"width": 390, "height": 844}
+ONE_WIDTH = pytest.mark.parametrize(
+    "page",
+    [
+        DESK,
+        pytest.param(PHONE, marks=pytest.mark.rare("CI takes one width: no layout")),
+    ],
+    ids=["1280", "390"],
+    indirect=True,
+)
+"""Marks a test that CI runs at one width only."""
 CHROMIUM = os.environ.get("AGENTMUX_TEST_CHROMIUM") or shutil.which("chromium") or ""
 
 

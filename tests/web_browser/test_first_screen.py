@@ -9,7 +9,7 @@ from tests.web.conftest import Server
 from tests.web_browser.conftest import fits
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FloatRect, Locator, Page
 
 expect = pytest.importorskip("playwright.sync_api", reason="./dev test-web installs it").expect
 
@@ -44,13 +44,20 @@ def first_screen(page: "Page", *places: str) -> None:
     size = page.viewport_size
     assert size is not None
     for place in places:
-        shown = page.locator(place).first
-        expect(shown).to_be_visible()
-        box = shown.bounding_box()
-        assert box is not None
+        box = box_of(page.locator(place).first)
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= size["height"], place
         assert box["x"] + box["width"] <= size["width"], place
+
+
+def box_of(element: "Locator") -> "FloatRect":
+    """Return where an element is; the page may replace it while it is measured."""
+    for _ in range(10):
+        expect(element).to_be_visible()
+        box = element.bounding_box()
+        if box is not None:
+            return box
+    pytest.fail(f"{element} goes each time it is measured")
 
 
 def see(page: "Page", server: Server, title: str) -> None:

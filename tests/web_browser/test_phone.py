@@ -9,7 +9,7 @@ from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server, descriptors
-from tests.web_browser.conftest import DESK, PHONE, fits, log_in
+from tests.web_browser.conftest import DESK, ONE_WIDTH, PHONE, fits, log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -157,6 +157,7 @@ def link_files(made: Path, files: list[Path], path: Path) -> None:
         (path / each).hardlink_to(made / each)
 
 
+@ONE_WIDTH
 def test_the_stream_is_closed_while_the_page_is_hidden(
     page: "Page", project: Project, server: Server, wait_until: WaitUntil
 ) -> None:

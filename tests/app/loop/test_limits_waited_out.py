@@ -46,6 +46,7 @@ def play(stage: Stage, until: Callable[[], object]) -> None:
     asyncio.run(drive())
 
 
+@pytest.mark.rare("tests/core decides who is told to go on")
 @pytest.mark.long
 def test_coders_at_their_limit_are_told_to_go_on_one_after_the_other(stage: Stage) -> None:
     stage.scenario({"coder": {"limit": 1.5}, "reviewer_logic": {"silent": True}})

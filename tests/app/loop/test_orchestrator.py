@@ -745,6 +745,7 @@ def test_a_program_that_draws_late_is_waited_for_with_its_prompt(
     assert stage.waited_s[0] >= 120
 
 
+@pytest.mark.rare("tests/core decides it")
 @pytest.mark.long
 def test_a_draft_puts_the_question_off_until_it_is_gone(
     tmp_path: Path, agents: None, tmux: TmuxTerminal
@@ -778,6 +779,7 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
     assert [fact.result for fact in stage.facts("agent_nudged")] == ["submitted"]
 
 
+@pytest.mark.rare("tests/core decides it")
 @pytest.mark.long
 def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:
     stage = impatient
@@ -1316,6 +1318,7 @@ def test_changes_that_cannot_be_recorded_stay_in_the_composer(
     assert [fact.text for fact in stage.facts("request_changes")] == ["more"]
 
 
+@pytest.mark.rare("tests/core decides it")
 @pytest.mark.long
 def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard: Keyboard) -> None:
     stage.pipeline = "quick"

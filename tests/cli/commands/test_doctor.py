@@ -78,6 +78,7 @@ def test_an_agent_that_is_to_play_and_is_not_there(run: Run, capsys: Capture) ->
     assert "problem" in shown.err
 
 
+@pytest.mark.rare("CI fixes what doctor has found, by another test")
 @pytest.mark.long
 def test_a_missing_agent_comes_with_the_command_that_installs_it(
     run: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -164,6 +165,7 @@ def test_an_agent_may_not_fix(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert run("doctor", "--fix", "--yes") == 3
 
 
+@pytest.mark.rare("CI fixes what doctor has found, by another test")
 def test_a_session_of_a_project_that_is_gone_is_named_until_it_is_removed(
     run: Run, capsys: Capture, tmp_path: Path
 ) -> None:
