@@ -154,7 +154,7 @@ class TimedOutError(AgentmuxError):
 
 
 class DeclinedError(Exception):
-    """A person has answered a question with no, so the command ends.
+    """A person has answered a question with no, so the command ends; the message says the rest."""
 
-    The person has been told already that nothing was done.
-    """
+    def __init__(self, message: str = "nothing was done") -> None:
+        super().__init__(message)

@@ -52,5 +52,4 @@ class Person:
                 hints=("to agree beforehand, add --yes",),
             )
         if self.is_asked and not self.consents(question):
-            self.note("nothing was done")
             raise DeclinedError

@@ -79,7 +79,8 @@ def _run(invocation: Invocation, argv: Sequence[str]) -> int:
         _log_to_stderr()
     try:
         code = _chosen(argv)(invocation, argv)
-    except DeclinedError:
+    except DeclinedError as declined:
+        render.note(str(declined))
         return ExitCode.INTERRUPTED
     if code == ExitCode.OK:
         render.flush()

@@ -97,7 +97,7 @@ def test_an_approval_is_recorded_after_what_was_shown_and_a_yes(
     no, shown = Conversation(agrees=False), list[str]()
     with pytest.raises(DeclinedError):
         deciding.decide_with_consent(engine, no.person(), row, approval, show=None)
-    assert no.lines == ["a line", "Approve?", "nothing was done"]
+    assert no.lines == ["a line", "Approve?"]
     assert _row(engine, feature) == row
     deciding.decide_with_consent(
         *(engine, no.person(is_there=False), row), approval, show=shown.append
@@ -118,7 +118,7 @@ def test_what_is_cancelled_or_abandoned_waits_for_a_yes(engine: sa.Engine, featu
         talk = Conversation(agrees=False)
         with pytest.raises(DeclinedError):
             change(engine, talk.person(), row)
-        assert talk.lines == [question, "nothing was done"]
+        assert talk.lines == [question]
     nobody = Conversation(agrees=True).person(is_there=False)
     with pytest.raises(UsageError, match="cannot ask without a terminal: Begin"):
         drain.abandon(engine, nobody, row)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -81,16 +81,6 @@ def agrees(question: str, *, usual: bool = False) -> bool:
     return typer.confirm(render.printable(question), default=usual, err=True)
 
 
-def leave() -> NoReturn:
-    """Print "nothing was done" and end the command, because the person declined.
-
-    Raises:
-        DeclinedError: Always.
-    """
-    render.note("nothing was done")
-    raise DeclinedError
-
-
 # -- trust ---------------------------------------------------------------------------------------
 
 
@@ -140,7 +130,7 @@ def trusted_world(
         render.note(f"to go on without it, change it in {world.project / PROJECT_FOLDER}")
         if any(part.path[0] in {"defaults", "roles", "agents"} for part in parts):
             render.note("or say which agent plays the roles: agentmux start --agent NAME …")
-        leave()
+        raise DeclinedError
     return keep(world, parts)
 
 

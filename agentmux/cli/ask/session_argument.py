@@ -24,9 +24,9 @@ from agentmux.app.session.search.lookup import (
 from agentmux.app.session.search.lost_sessions import require_none_lost
 from agentmux.app.session.search.moved import how_to_go_on, where_it_went
 from agentmux.cli import render
-from agentmux.cli.ask.person import agrees, leave
+from agentmux.cli.ask.person import agrees
 from agentmux.core.names.words.located_commands import FINAL
-from agentmux.errors import NotFoundError
+from agentmux.errors import DeclinedError, NotFoundError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _require_meant(invocation: Invocation, entry: SessionEntry, name: str, comma
     title = f" ({entry.title})" if entry.title else ""
     render.note(f"`{name}` is the beginning of session {entry.name}{title}")
     if not agrees("Is it meant?"):
-        leave()
+        raise DeclinedError
 
 
 def _project_in(name: str) -> Path | None:

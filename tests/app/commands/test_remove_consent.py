@@ -63,7 +63,7 @@ def test_a_no_removes_and_ends_nothing(project: Path) -> None:
         remove(project, talk, ended)
     with pytest.raises(UsageError, match="cannot ask without a terminal: Remove session"):
         remove(project, talk, ended, is_there=False)
-    assert (talk.lines, ended) == ([QUESTION, "nothing was done"], [])
+    assert (talk.lines, ended) == ([QUESTION], [])
     assert (sessions_dir(project) / NAME).is_dir()
 
 
@@ -99,10 +99,7 @@ def test_a_session_whose_directory_is_gone_is_named_until_a_yes(project: Path) -
     no, yes = Conversation(agrees=False), Conversation(agrees=True)
     with pytest.raises(DeclinedError):
         forget_with_consent(site, no.person(), LostSessionError(trace))
-    assert no.lines[-2:] == [
-        "Do not name it any more? What is left of it stays.",
-        "nothing was done",
-    ]
+    assert no.lines[-1:] == ["Do not name it any more? What is left of it stays."]
     assert lost_sessions(site) == (trace,)
     forget_with_consent(site, yes.person(), LostSessionError(trace))
-    assert (lost_sessions(site), yes.lines) == ((), no.lines[:-1])
+    assert (lost_sessions(site), yes.lines) == ((), no.lines)

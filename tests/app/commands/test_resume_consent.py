@@ -169,8 +169,7 @@ def test_without_the_question_each_step_is_asked(stage: Stage) -> None:
     resume = Resumes(stage, policy=Policy.AUTO, outlived=True, agrees=False)
     with pytest.raises(DeclinedError):
         resume(phase="planning")
-    *warnings, question, end = resume.lines
-    assert end == "nothing was done"
+    *warnings, question = resume.lines
     assert (question, resume.ended) == ("Go back from implementing to planning?", [])
     assert any(each.startswith("warning: --phase goes back") for each in warnings)
 

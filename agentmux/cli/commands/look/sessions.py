@@ -35,7 +35,6 @@ from agentmux.app.views.status import look, with_branch
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
-from agentmux.cli.ask.person import leave
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
@@ -44,7 +43,7 @@ from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.errors import NotFoundError, UsageError
+from agentmux.errors import DeclinedError, NotFoundError, UsageError
 
 SessionArg = Annotated[
     str | None,
@@ -204,7 +203,7 @@ def _pick_session(invocation: Invocation, entries: Sequence[SessionEntry]) -> Se
         return select_session(entries, command=_ATTACH)
     choice = screen.pick(invocation.world(read_only=True), entries, attaches=True)
     if choice is None:
-        leave()
+        raise DeclinedError
     return choice.entry
 
 

@@ -154,8 +154,7 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     shown = "\n".join(f"  {line}" for line in sets)
     above = f"{path} would say, beside comments:\n{shown}\n"
     if not ask_yes(ask, "Write it?", before=above):
-        render.note("nothing was written")
-        raise DeclinedError
+        raise DeclinedError("nothing was written")
 
 
 def _say_what_is_next(

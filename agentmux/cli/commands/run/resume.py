@@ -40,7 +40,7 @@ from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.outlook import outlook
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
-from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, person_at
+from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at
 from agentmux.cli.ask.session_argument import (
     chosen_session,
     command_for_hints,
@@ -57,7 +57,7 @@ from agentmux.cli.picker import screen
 from agentmux.core.codec.frozen import replace
 from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy, read_agreed
 from agentmux.core.documents.review import seat_named
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode
+from agentmux.errors import AgentmuxError, BlockedError, DeclinedError, ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,7 +297,7 @@ def _pick_session(
     there = invocation.interactive and screen.can_draw(invocation.environ) and not json
     choice = screen.select_session(world, entries, interactive=there, fresh=fresh, command=command)
     if choice is None:
-        leave()
+        raise DeclinedError
     if there and len(entries) == 1:
         lone = live(world, entries)[choice.entry.path]
         choice = replace(choice, live=lone.live is True, left_alone=lone.is_left_alone)

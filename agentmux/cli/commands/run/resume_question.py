@@ -8,11 +8,12 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.app.views.outlook import plan_outlook
 from agentmux.cli import render
-from agentmux.cli.ask.person import agrees, leave
+from agentmux.cli.ask.person import agrees
 from agentmux.cli.picker import screen
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.conversations import first_choice
 from agentmux.core.names.words.counts import format_count
+from agentmux.errors import DeclinedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +70,9 @@ def ask_about(
     """
     if screen.can_draw(invocation.environ):
         answer = screen.ask(world, shown)
-        return leave() if answer is None else answer
+        if answer is None:
+            raise DeclinedError
+        return answer
     looks = [shown.look(each.name) for each in shown.entries]
     plans = {each.name: (each, _choices(shown, each)) for each in looks}
     for outlook, choices in plans.values():
@@ -77,7 +80,7 @@ def ask_about(
             render.note(line)
     which = "this session" if len(plans) == 1 else f"these {format_count(len(plans), 'session')}"
     if not agrees(f"Resume {which}?", usual=True):
-        leave()
+        raise DeclinedError
     return {name: each.agree(chosen) for name, (each, chosen) in plans.items() if not each.refused}
 
 

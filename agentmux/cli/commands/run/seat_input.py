@@ -31,7 +31,7 @@ from agentmux.app.views.session.last_screens import heading
 from agentmux.app.views.session.seat_screens import asking_seats, present_screen
 from agentmux.cli import render
 from agentmux.cli.ask.agent_choice import asking
-from agentmux.cli.ask.person import agrees, leave, require_person
+from agentmux.cli.ask.person import agrees, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.look.show import screen_rows
@@ -40,7 +40,7 @@ from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.errors import AgentmuxError, BlockedError, DeclinedError, ExitCode, UsageError
 from agentmux.ports.tmux.terminal import DeliveryResult
 
 if TYPE_CHECKING:
@@ -184,14 +184,14 @@ def _ask(
     render.out(f"== end of the screen of {seat} ==")
     if keys:
         if not agrees(f"Press {shown_keys(keys)}?"):
-            leave()
+            raise DeclinedError
         return shown.digest, keys
     ask = asking()
     while True:
         try:
             words = shlex.split(ask(_WHICH))
             if not words:
-                leave()
+                raise DeclinedError
             return shown.digest, read_keys(words)
         except (UsageError, ValueError) as error:  # an open quotation is a ValueError
             for line in (str(error), *getattr(error, "hints", ())):

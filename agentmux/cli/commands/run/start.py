@@ -198,10 +198,7 @@ def _told_there(person: Person) -> Person:
     def consents(question: str) -> bool:
         for line in lines:
             person.note(line)
-        agreed = person.consents(question)
-        if not agreed:
-            person.note("nothing was done")
-        return agreed
+        return person.consents(question)
 
     return replace(person, note=lines.append, consents=consents)
 
