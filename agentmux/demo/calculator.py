@@ -204,6 +204,9 @@ BEGINNING: Final = {
 def files_of(name: str, code: str, test: str) -> dict[str, str]:
     """Return two files of the calculator project, a module and its test: the content by path.
 
+    The paths are relative to the project; for the name ``mean``, they are ``calc/mean.py`` and
+    ``tests/test_mean.py``. Nothing is written.
+
     Args:
         name: The function's name.
         code: The content of the module.

@@ -179,9 +179,10 @@ def run_tests(scene: Scene) -> tuple[bool, str]:
 
 
 def write_environment(scene: Scene) -> Path:
-    """Write a shell script that sets the environment of the demo's user, and return its path.
+    """Write the shell script ``env.sh`` into the demo's folder, and return its path.
 
-    The real user can source it to look at a demo that was kept.
+    It sets the environment of the demo's user and changes to the project's folder. The real user
+    can source it to look at a demo that was kept.
     """
     names = ("HOME", "PYTHONUSERBASE", "TMUX_TMPDIR", "PATH")
     chosen = {

@@ -41,7 +41,8 @@ def make_project(
     Args:
         root: The demo's folder: empty, as an absolute path without symbolic links.
         environ: The user's environment variables; the demo's home gets an adapted copy.
-        argv0: The path of this program; see `make_home`.
+        argv0: The path of this program. If the offline agent's program is in the same folder, that
+            folder is added to ``PATH``.
         think_s: How many seconds each agent takes for its work.
 
     Raises:

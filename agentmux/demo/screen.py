@@ -30,7 +30,7 @@ class DemoScreen:
         self._styled = shows_colours(environ, on_terminal=sys.stdout.isatty())
 
     def line(self, text: str = "") -> None:
-        """Print one line."""
+        """Print one line; without ``text``, an empty one."""
         typer.echo(text)
         sys.stdout.flush()
 
@@ -45,7 +45,7 @@ class DemoScreen:
             self.line(f"{_INDENT}{each}".rstrip())
 
     def since_began(self, at: float) -> str:
-        """Return how long after the demo's start a moment was, as text such as `` 1.25 s``.
+        """Return how long after the creation of this object a moment was, such as `` 1.25 s``.
 
         Args:
             at: The moment, in seconds of Unix time.

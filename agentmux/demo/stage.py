@@ -36,8 +36,10 @@ def perform(make: Make, play: Play, *, keep: bool, proves: bool = True) -> ExitC
     """Run a demo in a new temporary folder, and clean up.
 
     Args:
-        make: Creates the scene in that folder; see `Make`.
-        play: Runs the steps of the demo, and returns whether every check passed.
+        make: Creates the scene in that folder, and returns it; takes the folder, the user's
+            environment variables, and the path of this program.
+        play: Runs the steps of the demo in the scene, and prints them on the screen that it is
+            given; returns whether every check passed.
         keep: Whether to leave the demo's folder and processes at the end, instead of ending the
             processes and deleting the folder.
         proves: Whether to check that no process is left, and to print whether all checks passed.

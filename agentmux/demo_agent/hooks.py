@@ -36,9 +36,9 @@ class HookRunner:
         A command that fails or takes too long is not an error.
 
         Args:
-            event: One of `EVENTS`.
+            event: The event: ``SessionStart``, ``UserPromptSubmit`` or ``Stop``.
             fields: The fields of the JSON object that the command reads from stdin, in addition to
-                the event's name.
+                ``hook_event_name``, which is the event.
         """
         if event in self._argv:
             run(self._argv[event], self._env, json.dumps({"hook_event_name": event, **fields}))

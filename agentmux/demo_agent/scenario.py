@@ -64,6 +64,9 @@ _WHEN: Final = frozenset({"cycle", "iteration", "launch"})
 def load(path: str | None) -> dict[str, Any]:
     """Return the content of a scenario file after checking it; empty if ``path`` is None or empty.
 
+    The content may have the keys ``default`` (a mapping with fields of `Behaviour` and with
+    ``attempts``), and ``roles`` and ``seats`` (such mappings, by the name of the role or seat).
+
     A ``.json`` file is read without the YAML library, which is slow to import.
 
     Raises:

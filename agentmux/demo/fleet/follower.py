@@ -26,7 +26,7 @@ class FollowedFeature:
 
     Attributes:
         key: The feature's key in the backlog.
-        status: The feature's status in the fleet.
+        status: The feature's status in the fleet: a value of `FleetStatus`, such as ``running``.
         phase: The phase of its session; empty if there is no session yet.
         host: The name of its host; empty if it has none.
         decision: Whether the feature waits for a decision of the user.

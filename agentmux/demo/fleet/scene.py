@@ -43,7 +43,8 @@ def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
     Args:
         root: The demo's folder: empty, as an absolute path without symbolic links.
         environ: The user's environment variables; each home gets an adapted copy.
-        argv0: The path of this program; see `make_home`.
+        argv0: The path of this program. If the offline agent's program is in the same folder, that
+            folder is added to ``PATH``.
 
     Raises:
         MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.

@@ -41,7 +41,9 @@ class ConversationTurn(NamedTuple):
 
 
 class Conversation:
-    """One conversation. Each method that changes it returns after the change is written to disk.
+    """One conversation: its turns, which `begin`, `read` and `end` also append to its file.
+
+    A conversation may have no file; then these methods only change the turns in memory.
 
     Attributes:
         id: The conversation's id.
@@ -62,7 +64,7 @@ class Conversation:
         self.turns: list[ConversationTurn] = []
 
     def begin(self, prompt: str) -> None:
-        """Add a turn with this prompt."""
+        """Add a turn with this prompt and no answer yet; only record it, handle nothing."""
         if self._path and not self._path.exists():
             self._append(
                 {"type": "conversation", "version": FORMAT, "id": self.id, "cwd": self._cwd,
@@ -99,6 +101,10 @@ class Conversation:
         """Restore a part of the conversation from one parsed line of its file; write nothing.
 
         An invalid line is ignored.
+
+        Args:
+            line: Has the keys ``type`` (``prompt``, ``read`` or ``answer``) and ``text``; an answer
+                has ``outcome``, too.
         """
         match line:
             case {"type": "prompt", "text": str(text)}:
@@ -121,7 +127,7 @@ class Conversation:
 
 
 def asks_code_word(text: str) -> bool:
-    """Return whether ``text`` asks for the code word; see `Conversation.code_word`."""
+    """Return whether ``text`` contains the question ``what is the code word?``; ignore case."""
     return _QUESTION.search(text) is not None
 
 
@@ -153,6 +159,8 @@ class Store:
     def resume(self, cid: str, model: str | None) -> Conversation:
         """Return the stored conversation with the id ``cid``, to continue with ``model``.
 
+        None for ``model`` means the default, not the model that the conversation had before.
+
         Raises:
             WrongArgvError: No conversation has this id.
         """
@@ -165,7 +173,9 @@ class Store:
         return conversation
 
     def latest(self, model: str | None) -> Conversation:
-        """Return the most recent conversation of the working directory, to continue with ``model``.
+        """Return the conversation of the working directory whose file was last written to.
+
+        It continues with ``model``; None means the default.
 
         Raises:
             WrongArgvError: The working directory has no conversation.

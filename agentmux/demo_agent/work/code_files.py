@@ -40,7 +40,8 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
     Args:
         root: The project's directory.
         plan: The content of ``plan.yaml``; empty if there is no plan.
-        index: The number of the sub-plan.
+        index: The number of the sub-plan, from 1. If the plan lacks it, a made-up sub-plan takes
+            its place.
         files: By path, the full text of files that are written as given. Without a plan, the
             sub-plan owns these files; if there are none, it owns made-up ones.
 
@@ -74,7 +75,7 @@ def first_file(plan: dict[str, Any]) -> str:
 
 
 def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
-    """Change the files that a fix request names.
+    """Write a section for the fix into each file that a fix request names.
 
     Args:
         root: The project's directory.
@@ -85,8 +86,8 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
             ``request`` is not used.
 
     Returns:
-        The paths of the changed files, relative to ``root``; empty if the request names no file
-        that exists.
+        The paths of the changed files, relative to ``root``; all paths of ``files`` if there are
+        any. Empty if the request names no file that exists.
     """
     if files:
         for name, text in files.items():

@@ -30,7 +30,7 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> CommandRes
     """Run a command, and wait until it ends; end it after `TIMEOUT_S`; never raise.
 
     Args:
-        argv: The command line.
+        argv: The command line; its first word is the program.
         env: All environment variables of the command.
         stdin: The command's standard input.
 
@@ -53,8 +53,13 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> CommandRes
 def kill(argv: Sequence[str]) -> CommandResult:
     """Start a command and kill it at once, as the system does when memory runs out.
 
+    ``argv`` is the command line; its first word is the program.
+
     Returns:
-        The result, with a negative status.
+        The result, with a negative status, and ``Killed`` as its text.
+
+    Raises:
+        OSError: The command cannot be started.
     """
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process.kill()

@@ -21,7 +21,8 @@ class Instructions(NamedTuple):
 
     Attributes:
         artifacts: The paths of the files to write.
-        signals: The ``agentmux submit`` commands to run, each as an argument list.
+        signals: The ``agentmux submit`` commands to run, each as a command line that begins with
+            the program.
         hello: Whether to run ``agentmux submit hello`` first.
         example: The content of the first YAML code block, an example of a file to write; empty if
             there is none.

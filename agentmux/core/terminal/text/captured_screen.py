@@ -46,10 +46,10 @@ Piece: TypeAlias = tuple[Look, str]
 
 
 def line_drawing(text: str) -> str:
-    """Return a text with letters replaced by the line-drawing characters that they stand for.
+    """Return ``text`` with each letter replaced by the line-drawing character that it stands for.
 
-    tmux prints such letters between the control characters SO and SI. For example, ``q`` stands for
-    a horizontal line. Other characters stay.
+    Pass only a text that tmux printed between the control characters SO and SI: there, for example,
+    ``q`` stands for a horizontal line. Characters that stand for nothing else stay.
     """
     return text.translate(_ACS)
 
@@ -57,7 +57,8 @@ def line_drawing(text: str) -> str:
 def expand_tabs(ansi: str, *, cells: Cells = cell_width) -> str:
     """Return a captured screen with each tab replaced by blanks up to the next tab stop.
 
-    tmux 3.6 and newer capture the tabs that a program wrote; older versions capture blanks.
+    A tab stop is every 8 cells. tmux 3.6 and newer capture the tabs that a program wrote; older
+    versions capture blanks.
 
     Args:
         ansi: The captured screen.
@@ -177,7 +178,8 @@ def snapshot_screen(fields: object) -> str | None:
 
     Args:
         fields: The content of a snapshot's file after parsing: valid if it is a mapping with
-            ``ansi`` (the screen), ``cols`` and ``rows``.
+            ``ansi`` (the screen as text), and ``cols`` and ``rows`` (its size, each a whole number
+            from 1 to 10,000).
     """
     if not isinstance(fields, Mapping):
         return None

@@ -43,7 +43,7 @@ def request_changes(name: str, begins: str, digest: str) -> Words:
 
     Args:
         name: The session.
-        begins: The phase in which the next cycle begins; empty means the default.
+        begins: The phase in which the next cycle begins; empty means the first phase.
         digest: The digest of what was shown; empty if nothing was.
     """
     begin = ("--from", begins) if begins else ()
@@ -141,10 +141,10 @@ def start_described(
     The command does not attach to the session, and prints JSON.
 
     Args:
-        agent: The agent; empty means as configured.
-        pipeline: The pipeline; empty means as configured.
+        agent: The name of the agent for all roles; empty means as configured.
+        pipeline: The name of the pipeline; empty means as configured.
         place: ``worktree`` or ``no-worktree``; empty means as configured.
-        issue: The issue that the session is about; empty if there is none.
+        issue: The number or URL of the issue that the session is about; empty if there is none.
         is_described: Whether there is a description in addition to the issue. Without an issue, a
             description is always read.
         dry_run: Whether the command only shows what it would do.

@@ -23,10 +23,10 @@ _ON: Final = " \\"
 def fold(line: str, cols: int) -> Iterator[str]:
     """Break a line between words, and yield the resulting lines of at most ``cols`` cells.
 
-    If there is room, the lines after the first are indented like its text. A command in the line is
-    not broken if it fits into a line; else its lines end in a backslash, so that a shell takes them
-    as one. A word that is too long for a line stays whole, because a terminal that breaks it still
-    copies it as one word.
+    If there is room, the lines after the first are indented as far as the text of the first. A
+    command of agentmux or git in the line is not broken if it fits into a line; else its lines end
+    in a backslash, so that a shell takes them as one. A word that is longer than ``cols`` stays
+    whole, in a line that is too long: a terminal that breaks it still copies it as one word.
 
     Args:
         line: A line of a message; it may contain colours.

@@ -42,8 +42,9 @@ class Style:
     """The current style of text, after the sequences so far.
 
     Attributes:
-        fg: The foreground colour.
-        bg: The background colour.
+        fg: The foreground colour: the numbers that set it, such as ``(31,)``; empty for the
+            default colour.
+        bg: The background colour, in the form of ``fg``.
         marks: The codes of other attributes, such as 4 for underlined and 7 for inverse; never of
             bold or blink.
         dim: Whether the text is faint.
@@ -63,7 +64,11 @@ class Style:
         return self.fg, self.bg, self.marks
 
     def take(self, sequence: str) -> None:
-        """Change the style as one SGR sequence does: ``ESC[``, numbers, ``m``, as in `SEQUENCE`."""
+        """Update this style as a terminal does when it gets ``sequence``.
+
+        Args:
+            sequence: One SGR sequence, with the escape, such as ``ESC[1;31m``; see `SEQUENCE`.
+        """
         words = iter(sequence[2:-1].split(";"))
         for word in words:
             head, colon, rest = word.partition(":")

@@ -55,9 +55,10 @@ def cell_width(char: str) -> int:
 
 
 def width(text: str, *, cells: Cells = library_width) -> int:
-    """Return the number of cells that a clean text takes (see `clean`).
+    """Return the number of cells that ``text`` takes, which must be clean already.
 
-    ``cells`` returns how many cells a character takes.
+    Nothing is cleaned here: pass what `clean` or `printable` returned. ``cells`` returns how many
+    cells a character takes.
     """
     return len(text) if text.isascii() else sum(map(cells, text))
 
@@ -98,10 +99,12 @@ def _to_printable(char: str) -> str:
 
 
 def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
-    """Return a clean text (see `clean`), cut to ``cols`` cells, with an ellipsis if it was cut.
+    """Return ``text``, which must be clean already, cut to at most ``cols`` cells.
 
-    It is cut after a word, unless that would leave more than a quarter of the cells empty.
-    ``cells`` returns how many cells a character takes.
+    Nothing is cleaned here: pass what `clean` or `printable` returned. A text that fits is returned
+    unchanged. Otherwise, it is cut after a word and ends in an ellipsis; it is cut inside a word if
+    more than a quarter of the cells would stay empty. ``cells`` returns how many cells a character
+    takes.
     """
     if width(text, cells=cells) <= cols:
         return text
@@ -113,15 +116,19 @@ def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
 
 
 def cut_start(text: str, cols: int) -> str:
-    """Return a clean text (see `clean`); if it exceeds ``cols`` cells, an ellipsis and its end."""
+    """Return ``text``; if it takes more than ``cols`` cells, an ellipsis and the end of it.
+
+    Nothing is cleaned here: pass what `clean` or `printable` returned.
+    """
     return text if width(text) <= cols else f"{ELLIPSIS[: max(cols, 0)]}{_tail(text, cols - 1)}"
 
 
 def cut_apart(texts: Sequence[str], cols: int) -> tuple[str, ...]:
-    """Return clean texts (see `clean`), each cut to ``cols`` cells, as `cut` does.
+    """Return ``texts``, in order, each cut to ``cols`` cells so that one can tell them apart.
 
-    Those that would then look the same are cut in their middle instead, so that they keep the ends
-    in which they differ.
+    They are cut as `cut` does. Those that would then look the same are cut in their middle instead,
+    so that they keep the ends in which they differ. Nothing is cleaned here: pass what `clean` or
+    `printable` returned.
     """
     shown = [cut(each, cols) for each in texts]
     return tuple(
@@ -151,8 +158,9 @@ def _head(text: str, cols: int, cells: Cells) -> str:
 def wrap(
     text: str, cols: int, lines: int, *, indent: str = "  ", cells: Cells = library_width
 ) -> tuple[str, ...]:
-    """Return a clean text, broken into at most ``lines`` lines of at most ``cols`` cells.
+    """Return ``text``, which must be clean already, as at most ``lines`` lines of ``cols`` cells.
 
+    Nothing is cleaned here: pass what `clean` or `printable` returned. An empty text has no lines.
     Lines break between words, and inside a word that is too long. If the text does not fit, the
     last line is cut with an ellipsis. Lines after the first begin with ``indent``, unless ``cols``
     is `NARROW` (20) or less. ``cells`` returns how many cells a character takes.
@@ -195,8 +203,8 @@ def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
     is empty. If ``right`` is empty, the first part is ``left``, cut to ``cols`` cells.
 
     Args:
-        left: A clean text.
-        right: A clean text; may be empty.
+        left: A text that is clean already: `clean` or `printable` returned it.
+        right: A clean text, too; may be empty.
         cols: The width of the line, in cells.
         least: The minimum width of ``left``, in cells.
     """
