@@ -166,7 +166,9 @@ class WorkGroup:
 
 
 def work_label(session: str, folder: Path) -> str:
-    """Return the label of a `WorkGroup` that works for a session.
+    """Return the label of a `WorkGroup` that works for a session: ``UUID:DIRECTORY``.
+
+    By the label, programs that outlive their orchestrator are recognised as the session's.
 
     Args:
         session: The session's uuid.

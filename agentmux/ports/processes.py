@@ -49,13 +49,15 @@ class Lock(Protocol):
     """A file lock. An orchestrator holds the lock of its session for its whole life."""
 
     def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
-        """Take the lock, and store a note about its holder beside it.
+        """Take the lock, and store a note about its holder in a file beside the locked file.
 
         Args:
             timeout_s: How many seconds to wait for another process to release the lock; 0 tries
                 once.
-            holder: The content of the note, a description of this process, as values that ``json``
-                can write.
+            holder: The content of the note: a description of this process, for other commands. An
+                orchestrator writes ``pid``, ``version``, ``host``, ``since``, ``path``, ``socket``
+                and more; a command may write only ``command``, such as ``remove``. The values must
+                be such that ``json`` can write them.
 
         Raises:
             BlockedError: Another process still holds the lock after ``timeout_s`` seconds; the
@@ -105,7 +107,9 @@ class TreeLock(Lock, Protocol):
         """The top of the work tree; outside of git, the project's directory."""
 
     def note(self, holder: Mapping[str, object]) -> None:
-        """Write ``holder`` as the note, without taking the lock.
+        """Write ``holder`` as the note, without taking the lock; replaces the existing note.
+
+        ``holder`` has the key ``path``: the directory of the session that will work there.
 
         Raises:
             DataError: The note cannot be written.
@@ -133,12 +137,12 @@ class StartReportPipe(Protocol):
             pid: The pid of the orchestrator.
 
         Returns:
-            The report, still encoded; None if the time has passed, or the orchestrator has ended
-            without one.
+            The report as JSON, which `decode_report` decodes; None if the time has passed, or the
+            orchestrator has ended without a report.
         """
 
     def set_folder(self, folder: Path) -> None:
-        """Change `path` after the directory of the pipe was renamed to ``folder``."""
+        """Make `path` name the pipe in ``folder``, after its directory was renamed to that."""
 
     def close(self) -> None:
         """Remove the pipe; safe to repeat."""

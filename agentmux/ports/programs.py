@@ -36,7 +36,7 @@ class Programs(Protocol):
         """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:
-        """Do the same as `probe`, but give the program ten seconds to answer."""
+        """Find out an agent's version and abilities as `probe` does, but wait up to ten seconds."""
 
     def identity(self, path: str, /) -> str:
         """Return a text that changes when the program at ``path`` is replaced, as by an update.

@@ -42,7 +42,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     fleet: Fleet,
     static: Path = HERE / "static",
 ) -> ASGIApp:
-    """Return the ASGI application, with `RequestGuard` in front of it.
+    """Return the ASGI application of the web page, with `RequestGuard` in front of it.
 
     Args:
         sessions: Reads the sessions to show.

@@ -46,7 +46,7 @@ class Events:
         self._closed = False
 
     async def stream(self, _: Request) -> Response:
-        """Return the event stream for one browser. It ends with the connection or the server."""
+        """Return a response that streams events to one browser until it or the server ends."""
         return StreamingResponse(self._events(), media_type="text/event-stream", headers=_HEADERS)
 
     async def _events(self) -> AsyncIterator[str]:
@@ -82,8 +82,9 @@ class Events:
         """Tell all browsers which sessions have changed. Call this in the event loop only.
 
         Args:
-            names: The names of the sessions; `session_watch.LIST` stands for the list of sessions.
-                None only wakes the streams, so that they notice the end of the server.
+            names: The names of the sessions; the empty text `session_watch.LIST` among them says
+                that sessions may have appeared or disappeared. None only wakes the streams, so that
+                they notice the end of the server.
         """
         for queue in self._queues:
             queue.put_nowait(names)

@@ -109,7 +109,7 @@ class PageRequest:
 
     @property
     def is_public(self) -> bool:
-        """Whether the path can be used without being logged in."""
+        """Whether the path can be used without being logged in: login links and static files."""
         return self.path.startswith(_PUBLIC)
 
     @property
@@ -140,7 +140,10 @@ def check_visit(asked: PageRequest) -> Refusal | None:
 
 
 def check_origin(asked: PageRequest) -> Refusal | None:
-    """Return the refusal of a form whose ``Origin`` is missing or another site's, else None."""
+    """Return the refusal of a form whose ``Origin`` is missing or another site's, else None.
+
+    Here and below, a form is a POST request; other requests pass.
+    """
     if not asked.is_post or asked.origin == asked.address.origin:
         return None
     return HTTPStatus.FORBIDDEN, "this form was sent by another site"
@@ -189,7 +192,11 @@ CHECKS: Final[tuple[Callable[[PageRequest], Refusal | None], ...]] = (
 
 
 class RequestGuard:
-    """ASGI middleware that runs `CHECKS` before an application, and adds `HEADERS` to responses."""
+    """ASGI middleware that refuses requests which fail a check, and adds headers to responses.
+
+    The checks are those of `CHECKS`; a refused request does not reach the application. The headers
+    are those of `HEADERS`.
+    """
 
     def __init__(
         self,

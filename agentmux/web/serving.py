@@ -200,7 +200,11 @@ def page_address(options: ServingOptions, port: int) -> PageAddress:
 
 
 def exposure(options: ServingOptions, place: PageAddress) -> str:
-    """Return a sentence that says what others can do; empty if nobody else can connect."""
+    """Return a sentence that says what others can do on the page; empty if only the user can.
+
+    For a page behind a proxy, or one that other machines reach, it says that whoever logs in can
+    read the user's sessions or decide on them.
+    """
     may = "read" if options.read_only else "read and decide on"
     if options.behind_proxy:
         return f"whoever reaches {place.origin} and logs in can {may} all sessions of yours"
@@ -241,7 +245,10 @@ class PageServer(uvicorn.Server):
 def build_application(
     options: ServingOptions, place: PageAddress, sign_in: SignIn
 ) -> tuple[ASGIApp, Events, PageScreens]:
-    """Return the application for these options, with its event streams and screen captures."""
+    """Return the application for these options, with its event streams and screen captures.
+
+    The caller must close the last two.
+    """
     register = machine.project_register(options.environ)
 
     def projects() -> tuple[Path, ...]:

@@ -52,7 +52,10 @@ class _Watched:
 
 
 class SessionWatch:
-    """Watches all sessions, and reports in the event loop which ones have changed."""
+    """Watches all sessions from its creation on, and reports which ones have changed.
+
+    It calls the function ``told`` of the constructor in the event loop, with their names.
+    """
 
     def __init__(
         self,
@@ -80,7 +83,7 @@ class SessionWatch:
         self._start(self._again())
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop watching, for good."""
         self._closed = True
         self._files.close()
         self._processes.close()

@@ -33,7 +33,7 @@ class SignedInBrowser:
 
 
 class SignIn:
-    """Creates login links, and keeps the logins of browsers."""
+    """Creates login links, each for one use, and keeps the logins of browsers in memory."""
 
     def __init__(self, clock: Callable[[], float], secret: Callable[[], str]) -> None:
         """Start without links and logins.

@@ -127,7 +127,8 @@ def config_paths(
     """Return the files and folders that AgentMux uses in a project, as pairs of purpose and path.
 
     They need not exist. The first are the layers of the configuration, lowest first: ``user``,
-    ``project`` and ``--config``.
+    ``project`` and, if it is given, ``--config``. Then come ``prompts``, ``pipelines``, ``user's
+    pipelines``, ``sessions``, ``trust, locks of conversations`` and ``cache``.
 
     Args:
         project: The project's directory.

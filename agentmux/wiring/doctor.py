@@ -188,13 +188,13 @@ _DOES: Final = {
 def fix_with_consent(
     patient: DoctorInput, person: Person, found: Iterable[DoctorFinding], repairs: Iterable[Repair]
 ) -> None:
-    """Show the findings that can be repaired, ask the person, then repair them.
+    """Show the findings that can be repaired, ask the person once, then repair them.
 
     Args:
         patient: The project and the environment.
         person: The person to ask.
-        found: All findings.
-        repairs: The repairs of these findings, each once.
+        found: All findings; those without a repair are not shown.
+        repairs: The kinds of repair that the findings name, each once; at least one.
 
     Raises:
         UsageError: Nobody can be asked.
@@ -210,7 +210,7 @@ def fix_with_consent(
 
 
 def mend(patient: DoctorInput, repair: Repair) -> None:
-    """Repair all findings of one kind, without asking: see `fix_with_consent`.
+    """Repair all findings of one kind, without asking; `fix_with_consent` asks first.
 
     ``repair`` says which: leftovers of removals, of killed starts or of killed commands, or an
     outdated JSON Schema. Findings that cannot be repaired stay, and the next check reports them

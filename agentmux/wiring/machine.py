@@ -27,7 +27,7 @@ PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment of this process."""
+    """Return a copy of the environment of this process."""
     return dict(os.environ)  # noqa: TID251 (the only place that may)
 
 

@@ -93,12 +93,12 @@ class TreeCheckpoints(Protocol):
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Write or delete the files in which two commits differ, as in ``until``; safe to repeat.
 
-        The files are those of the work tree; ones that ``until`` lacks are deleted. Files in which
-        the commits do not differ keep their content. So do nested repositories, the files in
-        ``.agentmux``, and files that ``until`` lacks because it ignores them.
+        The files are written in the work tree; files that ``until`` lacks are deleted there. Files
+        in which the commits do not differ are not changed. Nor are nested repositories, the files
+        in ``.agentmux``, and files that ``until`` lacks because git ignored them at that time.
 
         Args:
-            since: The commit with which ``until`` is compared.
+            since: The commit with which ``until`` is compared; the work tree is not compared.
             until: The commit whose files are written.
             leave: Files and folders that must not be changed; a folder ends in ``/``.
 

@@ -116,11 +116,12 @@ class Merging(Protocol):
     def stash_hints(self, base: str) -> tuple[str, ...]:
         """Return hints with commands that restore the changes that the user stashed for a merge.
 
-        Each stash that was made on ``base`` with the command of an earlier hint gets two hints: how
-        to restore it, and how to see it. The oldest stash comes first.
+        Only reads. When uncommitted changes were in the way of a merge, a hint told the user a
+        ``git stash`` command. Each stash that this command made on ``base`` gets two hints: how to
+        restore it, and how to see it. The oldest stash comes first.
 
         Args:
-            base: The branch that was to be merged into.
+            base: Short name of the branch that was to be merged into.
 
         Returns:
             The hints; empty if there is no such stash, or git cannot list the stashes.

@@ -34,8 +34,8 @@ class HeadMovedError(GitError):
     """HEAD is not at the commit or branch that the caller expected.
 
     Attributes:
-        expected: Where HEAD should be.
-        found: Where HEAD is.
+        expected: The commit and branch at which HEAD should be, as a `Head`.
+        found: The `Head` as it is.
     """
 
     def __init__(self, expected: Head, found: Head) -> None:
@@ -181,7 +181,11 @@ class Repository(Protocol):
         """
 
     def with_environment(self, environ: Mapping[str, str]) -> Repository:
-        """Return the same repository; its git, hooks and signing programs run with ``environ``."""
+        """Return a copy of this object that runs git, hooks and signing programs with ``environ``.
+
+        ``environ`` replaces the present environment; it does not add to it. This object does not
+        change.
+        """
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which HEAD differs from a commit, except those in ``.agentmux``."""
@@ -189,8 +193,8 @@ class Repository(Protocol):
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         """Return the commits in the history of ``commit`` that a branch no longer contains.
 
-        Each is given as abbreviated hash and subject, oldest first. Empty if the branch does not
-        exist.
+        Each is given as abbreviated hash and subject, oldest first. ``branch`` is a short name;
+        empty if there is no such branch.
         """
 
     def is_related(self, commit: str) -> bool:
@@ -303,10 +307,11 @@ class Repository(Protocol):
         """
 
     def stash_hints(self, aside: str) -> tuple[str, ...]:
-        """Return hints how to restore each stash that has the message ``aside``, oldest first.
+        """Return hints how to restore each stash that has the message ``aside``; restores nothing.
 
-        The user made these stashes with the command of an earlier hint. Each gets two hints: how to
-        restore it, and how to see it. Empty if there are none, or git cannot list the stashes.
+        An earlier hint told the user a ``git stash`` command with this message. Each stash gets two
+        hints, sentences with a git command: how to restore it, and how to see it. The oldest comes
+        first. Empty if there are none, or git cannot list the stashes.
         """
 
     def find_commit(
@@ -375,7 +380,7 @@ class Repository(Protocol):
         must have checked that no other work tree has the branch checked out.
 
         Args:
-            name: Short name of the branch; HEAD's history must contain its tip.
+            name: Short name of an existing branch; HEAD's history must contain its last commit.
             head: Where HEAD must be.
 
         Returns:
@@ -383,7 +388,8 @@ class Repository(Protocol):
 
         Raises:
             HeadMovedError: HEAD is not at ``head``.
-            GitError: The branch has commits that HEAD does not have, or git refuses.
+            GitError: The branch has commits that HEAD does not have, an operation such as a merge
+                is unfinished, or git refuses.
         """
 
     def result_tree(self, paths: Collection[str]) -> str:

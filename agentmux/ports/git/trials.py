@@ -41,8 +41,11 @@ class Trials(Protocol):
     def end(self, trial: Trial) -> None:
         """Check out what was checked out before the trial, and delete the record of the trial.
 
-        If HEAD is not at the trial's commit, nothing is checked out. The entry in the reflog of
-        HEAD does not count as a checkout, so that ``git switch -`` works as before.
+        If HEAD is not at the trial's commit, nothing is checked out. The trial's entries in HEAD's
+        reflog are deleted, so that ``git switch -`` works as before.
+
+        Args:
+            trial: The trial that `current` has returned.
 
         Raises:
             GitRefusedError: Git refuses; the trial goes on.

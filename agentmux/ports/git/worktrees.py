@@ -109,8 +109,9 @@ class WorktreeRootFacts:
 class WorktreeLoss:
     """The work that would be lost if a session's worktree and branch were removed.
 
-    It is false if no work would be lost. Commits are given as abbreviated hash and subject, oldest
-    first.
+    As a bool it is true if work would be lost: ``changed``, ``commits``, ``commits_off_branch``,
+    ``staged``, ``saved`` or ``operation`` is not empty. Commits are given as abbreviated hash and
+    subject, oldest first.
 
     Attributes:
         changed: The uncommitted files in the worktree, including ``hidden``, without files that git
@@ -205,9 +206,10 @@ class Worktrees(Protocol):
         """
 
     def place(self, spec: WorktreeSpec) -> Path:
-        """Return the present path of the worktree.
+        """Return the path at which the worktree is now; only looks, and moves nothing.
 
         It is ``spec.path``, unless repository and worktree were moved since the session last ran.
+        It is ``spec.path``, too, if no worktree is found.
         """
 
     def reserve(self, spec: WorktreeSpec) -> None:
@@ -240,8 +242,12 @@ class Worktrees(Protocol):
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Check whether `make` would refuse, and return its error; None if it would not.
 
-        The error is returned, not raised, and nothing is changed. ``again`` is as in `make`. A
-        worktree that exists is recognised without running git.
+        The error is returned, not raised, and nothing is changed. A worktree that exists is
+        recognised without running git.
+
+        Args:
+            spec: The worktree.
+            again: Whether the worktree was created before, as for `make`.
         """
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
@@ -251,7 +257,8 @@ class Worktrees(Protocol):
 
         Args:
             spec: The worktree.
-            patterns: Patterns, as in ``.gitignore``, of the files to copy.
+            patterns: Patterns of the files to copy: the text of a file like ``.gitignore``, with
+                one pattern on each line.
 
         Returns:
             A warning for each file that was to be copied and was not; empty if there are none.
@@ -285,9 +292,9 @@ class Worktrees(Protocol):
         """
 
     def undo_make(self, spec: WorktreeSpec) -> None:
-        """Undo `make`, before any agent has worked in the worktree; ignores errors of git.
+        """Delete what `make` has created, before any agent has worked in it; ignores errors.
 
-        The branch is kept if it has moved since.
+        The branch is kept if it has moved since, or existed before the session.
         """
 
     def removal_loss(

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 class Pipelines(Protocol):
     """The built-in pipeline definitions, the project's and the user's.
 
-    If several have the same name, the built-in one is used, else the project's, else the user's.
+    A definition is the file that says what a pipeline is. If several have the same name, the
+    built-in one is used, else the project's, if the user trusts it, else the user's.
     """
 
     def names(self) -> tuple[str, ...]:
@@ -21,7 +22,7 @@ class Pipelines(Protocol):
         """Return the paths of the files that are not used, because another has the same name."""
 
     def source(self, name: str) -> Source | None:
-        """Return the definition ``name`` with the files that it refers to, all unchecked.
+        """Return the definition ``name`` with the files that it refers to, not yet checked.
 
         None if there is no such definition, or if only the project has it and the user does not
         trust the project's.

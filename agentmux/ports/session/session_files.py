@@ -28,8 +28,8 @@ class LaunchRecord:
     Attributes:
         started: Whether the wrapper, the process that runs the agent in the pane, has started.
         exit: The exit record of the launch; None until the agent has ended.
-        choice: What the user chose to do next, in the pane of an agent that had stopped; None until
-            the user has chosen.
+        choice: The event with the user's choice to resume, begin fresh or open a shell, which was
+            made in the pane of an agent that had stopped; None until the user has chosen.
     """
 
     started: bool
@@ -42,7 +42,7 @@ class Transaction(Protocol):
 
     @property
     def loaded_session(self) -> LoadedSession:
-        """The state and the journal as they were when the lock was taken."""
+        """The state and the journal as they were when the lock was taken, even after `append`."""
 
     def append(self, event: Event) -> None:
         """Append an event to the journal; it is on the disk when this method returns."""
@@ -187,7 +187,9 @@ class SessionFiles(SignalFiles, Protocol):
         """Append one event to the journal; it is on the disk when this method returns."""
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Write ``state`` to ``state.json``, and how much of the journal it has to a cursor file.
+        """Write ``state`` to ``state.json``, and the end of its last event to a cursor file.
+
+        The cursor says up to which byte of the journal the state has taken in the events.
 
         Args:
             state: The new state.
@@ -198,9 +200,9 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Rename a corrupt ``state.json``, so that `save` does not overwrite it.
+        """Rename ``state.json`` if it is corrupt, so that `save` does not overwrite it.
 
-        The new name contains the time ``now``.
+        The new name contains the time ``now``. A valid or missing file is left as it is.
         """
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
@@ -209,30 +211,34 @@ class SessionFiles(SignalFiles, Protocol):
         The old journal is kept under another name.
 
         Args:
-            state: The state of the session, converted to the present format.
+            state: The state of the session, converted to the present format; only its revision is
+                used.
             events: The events of the new journal.
 
         Returns:
-            The state that follows from the new journal; it is saved.
+            The state that follows from the new journal; it is saved, with the next revision.
         """
 
     def artifacts(self, state: SessionState) -> Artifacts:
         """Read and return the session's artifacts, except those still to be moved to history.
 
-        The latter are the paths in ``pending_archive`` of ``state``.
+        ``state`` is the session's present state; its ``pending_archive`` has the paths that are
+        still to be moved.
         """
 
     def add(self, implied: Implied) -> None:
-        """Write the file that ``implied`` describes, unless it exists with this content.
+        """Write a file that an event of the journal requires, unless it exists with this content.
 
-        A file that is restored from a copy (``copy_of``) is written only if it does not exist.
-        Some events of the journal require that such a file exists.
+        ``implied`` has its path and content. A file with other content is replaced; in the folder
+        ``history`` the old one is kept under another name. If the content comes from a copy
+        (``copy_of``), the file is written only if it does not exist and the copy can be read.
         """
 
     def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:
         """Return the paths of the files that the method `archive` would move; moves nothing.
 
-        They are relative to the session's directory.
+        ``archive`` names files and folders; of a folder, each file in it is returned. The paths are
+        relative to the session's directory.
         """
 
     def archive(self, archive: ArchivedArtifacts) -> None:

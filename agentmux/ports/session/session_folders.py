@@ -42,16 +42,20 @@ class SessionFolders(Protocol):
         """
 
     def read_unchecked(self, path: Path, /) -> Mapping[str, Any] | None:
-        """Return the fields of a session's state, without checking them.
+        """Return the fields of a session's ``state.json``, without checking their values.
 
-        None if the state is missing, damaged, very large or of a newer version; `SessionFiles.load`
-        then says why, or finds the state in the journal.
+        The keys are those of the file, such as ``phase``; a file of an older version is converted.
+        None if the file is missing, damaged, very large or of a newer version, or says more than
+        the journal; `SessionFiles.load` then says why, or finds the state in the journal.
         """
 
     def runtime(self, path: Path, /) -> Mapping[str, Any]:
         """Return what the orchestrator last recorded about the session's panes and tmux server.
 
-        The record may be out of date. Empty if there is no readable record.
+        These are the fields of ``runtime_state.json``: among others ``path`` (the session's
+        directory), ``socket``, ``server_pid``, ``server_started``, ``panes`` and ``statuses`` (both
+        by seat) and ``problem``. A key may be missing, and the record may be out of date; but
+        ``problem`` says if the file system is read-only now. Empty if no record can be read.
         """
 
     def starters(self, path: Path, /) -> tuple[tuple[int, int], ...]:

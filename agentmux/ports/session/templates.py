@@ -9,13 +9,17 @@ class Templates(Protocol):
     """The built-in prompt templates, and the project's prompt extensions and copy patterns."""
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of a built-in prompt template, between the common opening and ending.
+        """Return the text of a built-in prompt template, with the opening and ending of them all.
 
-        It still has its placeholders, such as ``{{read}}``.
+        Its placeholders, such as ``{{read}}``, are not filled in.
 
         Args:
             name: The name of the template, such as ``coder``.
-            again: Whether the seat was started for the same work before; the text then says so.
+            again: Whether the seat was started for the same work before; if so, the text warns of
+                unfinished work.
+
+        Raises:
+            OSError: There is no template of this name.
         """
 
     def extension(self, role: str) -> str | None:

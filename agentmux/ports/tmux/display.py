@@ -19,10 +19,11 @@ class SeatStatus:
     """What the agent of one seat is doing, as far as the orchestrator can see.
 
     Attributes:
-        status: One of ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
-            ``stalled`` and ``unknown``. For a pane that was opened without an agent, the mode of
-            the launch (such as ``shell``). For an agent that has ended or is still to be started,
-            the seat's status in the session's state.
+        status: For an agent that runs, one of ``starting``, ``busy``, ``idle``,
+            ``waiting_for_user``, ``usage_limit``, ``stalled`` and ``unknown``. For a command of
+            AgentMux, ``setting_up`` or ``checking``. For a pane without an agent, ``shell`` or
+            ``screen`` (the last screen). Otherwise ``stopped``, while the pane waits for the user's
+            choice, or why the launch has ended, such as ``finished`` or ``crashed``.
         source: Where the status comes from: ``screen``, ``journal``, ``exit record`` or
             ``delivery`` (typing into the pane).
         since: When the status began: UTC, ISO 8601.
@@ -152,7 +153,10 @@ class Display(Protocol):
         """Return the keys that were pressed since the last call, oldest first; does not wait."""
 
     def page(self) -> TextPage:
-        """Return how much of the text displayed last (`DisplayedText`) fits on the screen."""
+        """Return how many rows of the text that was displayed last fit on the screen.
+
+        The text is a `DisplayedText`. The result has also the last row that may be at the top.
+        """
 
     def handle_resize(self) -> None:
         """Draw the last picture again, after the size of the terminal has changed."""

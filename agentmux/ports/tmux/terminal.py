@@ -553,7 +553,7 @@ class TypingResult:
 
 
 class TextSender(Protocol):
-    """A function that types a text into an agent's pane, and checks that the agent accepted it."""
+    """An async function that types a text into an agent's pane, and checks that it was accepted."""
 
     async def __call__(  # noqa: PLR0913 (what a delivery needs)
         self,
@@ -585,7 +585,7 @@ class TextSender(Protocol):
 
 
 class KeySender(Protocol):
-    """A function that presses keys in a pane on behalf of a person who has seen its screen."""
+    """An async function that presses keys in a pane for a person who has seen the pane's screen."""
 
     async def __call__(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str

@@ -41,13 +41,14 @@ def offer(world: World, config: Path | None) -> StartOffer:
 
 
 def start_command(form: Mapping[str, str], *, dry_run: bool) -> Words:
-    """Return the `start` command for the values of a form; it runs nothing.
+    """Return the arguments of ``agentmux`` that start a session with a form's values; run nothing.
 
     The command reads the feature from stdin, unless the form has an issue and no text.
 
     Args:
-        form: The fields ``agent``, ``pipeline``, ``place``, ``issue`` and ``text``. For one that is
-            empty or missing, the command uses what is configured.
+        form: The fields ``agent`` and ``pipeline`` (names), ``place`` (``worktree`` or
+            ``no-worktree``), ``issue`` and ``text`` (the feature). For an agent, pipeline or place
+            that is empty or missing, the command uses what is configured.
         dry_run: Whether the command only reports what it would do.
     """
     return command_words.start_described(
@@ -65,9 +66,9 @@ async def begin(
 ) -> tuple[str, CommandMessage]:
     """Start a session with the values of a form.
 
-    It starts nothing if the command would ask for consent in a terminal; the message then names the
-    command to run there. Nor does it start an agent that was not offered, because the command
-    accepts any program as an agent.
+    It starts nothing if the command would ask for consent in a terminal, or if neither the form nor
+    the configuration names an agent; the hints of the message then have the command to run there.
+    Nor does it start an agent that was not offered, because the command accepts any program.
 
     Args:
         commands: Runs the command.

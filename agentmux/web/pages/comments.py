@@ -32,7 +32,9 @@ class Comments:
         self._held: Mapping[Path, Mapping[str, LineComment]] = {}
 
     def of(self, session: Path) -> Mapping[str, LineComment]:
-        """Return the comments on a session's diff, by the place in the diff (see `diff_places`).
+        """Return the comments on a session's diff, by place; empty if there are none.
+
+        A place is file and number of a line, as `diff_places` yields it, such as ``calc.py:12``.
 
         Args:
             session: The session's directory.
@@ -44,7 +46,8 @@ class Comments:
 
         Args:
             session: The session's directory.
-            place: The place in the diff (see `diff_places`).
+            place: The place, such as ``calc.py:12``, or ``calc.py:9 (removed)`` for a line of the
+                old file.
             comment: The comment.
 
         Returns:

@@ -182,7 +182,13 @@ class Forms:
         self._fleet = fleet
 
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return a function that handles one form of any session; ``name`` is a key of `FORMS`."""
+        """Return a function that handles one form of any session, such as ``approve``.
+
+        It runs the form's command, and leads back to the session's page with the result.
+
+        Args:
+            name: The last part of the form's URL, a key of `FORMS`.
+        """
 
         async def answer_form(request: Request) -> Response:
             try:
@@ -202,9 +208,12 @@ class Forms:
         return answer_form
 
     def of_fleet(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return a function that handles one form of fleet features.
+        """Return a function that handles one form of fleet features, such as ``retry``.
 
-        ``name`` is a key of `FLEET_FORMS`.
+        It runs the form's command, and leads back to the feature's page with the result.
+
+        Args:
+            name: The last part of the form's URL, a key of `FLEET_FORMS`.
         """
 
         async def answer_form(request: Request) -> Response:

@@ -136,6 +136,7 @@ _DIFF_CLASSES: Final = (
 def diff_class(line: str) -> str:
     """Return the CSS class of a diff's line: ``added``, ``taken``, ``file``, ``hunk`` or ``dim``.
 
-    Empty for an unchanged line.
+    ``taken`` is a removed line, ``file`` a line with a file's name, ``hunk`` the line above a hunk,
+    ``dim`` another header line. Empty for an unchanged line.
     """
     return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")

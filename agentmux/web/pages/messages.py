@@ -27,7 +27,7 @@ class CommandMessage:
 
 
 class Messages:
-    """Keeps the newest 200 messages, each with an id that cannot be guessed."""
+    """Keeps the newest 200 messages in memory, each with an id that cannot be guessed."""
 
     def __init__(self, secret: Callable[[], str]) -> None:
         self._secret = secret

@@ -54,17 +54,18 @@ class PendingDecision:
         summary: The summary of the work, as HTML; empty if there is none.
         judged: The outcomes of the checks, and the verdicts of the reviewers.
         changes: How much each file changed; the last line has the total.
-        begins: The phases in which the next cycle may begin, each with a description. The one that
-            runs the least comes first.
+        begins: The phases in which the next cycle may begin, as pairs of name and description. The
+            smallest change comes first: the phase after which the fewest others run.
         has_conflict: Whether changes can be requested without a text, because the result could not
             be merged.
         does: What an approval does, worded to follow "to"; empty if it is not possible now.
-        lines: The preview of an approval, without ``summary`` and ``judged``.
+        lines: The preview of what an approval does, without the lines of ``judged``.
         digest: The digest of the result that is shown; empty if it cannot be computed.
         obstacle: Why the result cannot be approved now; empty if it can.
-        way: How an approval delivers the result by default, such as ``merge``; empty if it cannot
-            be approved.
-        ways: All possible deliveries, each with a description; empty if it cannot be approved.
+        way: How an approval delivers the result by default: ``keep``, ``merge``, ``push`` or
+            ``pr``; empty if the result cannot be approved.
+        ways: All possible deliveries, as pairs of such a word and a description; empty if the
+            result cannot be approved.
     """
 
     summary: Markup | str
@@ -88,7 +89,10 @@ def phases(loaded: PlacedSession, view: SessionView, now: datetime) -> Iterator[
 
 
 def decision(loaded: PlacedSession) -> PendingDecision:
-    """Return the decision that a session is waiting for, as of now; runs git, so it may block."""
+    """Return the decision that a session is waiting for, as of now; runs git, so it may block.
+
+    Call it only for a session that waits for one.
+    """
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
     choice = PendingDecision(

@@ -201,7 +201,10 @@ class WebPages:
         return self._render_page(request, "refused.html", status, words=words, code=int(status))
 
     def no_page(self, request: Request, error: Exception) -> Response:
-        """Return the response to a request that no page handles; ``error`` gives its status."""
+        """Return the response to a request that no page handles.
+
+        Its status is ``status_code`` of ``error``, as an ``HTTPException`` has it; without, 404.
+        """
         status = HTTPStatus(getattr(error, "status_code", HTTPStatus.NOT_FOUND))
         return self.render_refusal(
             request, status, f"there is no such page ({status.phrase.lower()})"
@@ -236,11 +239,11 @@ class WebPages:
         return self._render_page(request, "login.html", status, is_open=is_open)
 
     def link(self, request: Request, address: str) -> Response:
-        """Show a new login link; ``address`` is its URL."""
+        """Show a login link that was just created; ``address`` is its whole URL."""
         return self._render_page(request, "link.html", address=address)
 
     def render_logout(self, request: Request) -> Response:
-        """Show that the browser is logged out."""
+        """Show that the browser is logged out; does not log it out."""
         request.state.visit = None
         return self._render_page(request, "left.html")
 
@@ -545,7 +548,12 @@ def guard_page(
 ) -> Callable[[Request], Response]:
     """Return a handler that calls ``page``, and returns an error page if that fails.
 
-    It fails with an `AgentmuxError` or `OSError`; other errors are raised.
+    The handler catches `AgentmuxError` and `OSError`; it raises other errors. It also fails if the
+    installation of AgentMux was replaced or removed meanwhile.
+
+    Args:
+        pages: Render the error page.
+        page: Returns the response to a request.
     """
 
     def answer_page(request: Request) -> Response:
@@ -564,13 +572,22 @@ def _locate(answer: object, place: SessionRef) -> object:
 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
-    """Return a response with an error in the form of the commands' JSON output."""
+    """Return a response with an error in the form of the commands' JSON output.
+
+    Args:
+        status: The status of the response.
+        message: What went wrong, in words.
+        hints: Commands or advice on what to do next.
+    """
     problem = SessionProblem(session="", code=ExitCode.FAILED, message=message, hints=hints)
     return AsciiResponse(envelope((), (problem,)), status)
 
 
 def no_fleet() -> NotFoundError:
-    """Return the error for a fleet page if no fleet is set up on this host."""
+    """Return, and do not raise, the error for a fleet page on a host without a fleet.
+
+    It does not check whether a fleet is set up.
+    """
     return NotFoundError("the fleet is not set up here", hints=("agentmux fleet init",))
 
 
@@ -606,7 +623,10 @@ class DiffLine:
 
     @property
     def number(self) -> str:
-        """The line's number in the file, of a removed line in the old one; empty without a file."""
+        """The line's number in the file, for a removed line in the old file.
+
+        Empty if the line belongs to no file.
+        """
         return self.place.rpartition(":")[2].partition(" ")[0]
 
 

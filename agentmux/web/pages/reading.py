@@ -80,7 +80,10 @@ class SessionRef:
         return f"/sessions/{quote(self.name, safe='')}{part}" + (f"?{asked}" if asked else "")
 
     def entry(self) -> SessionEntry:
-        """Read the session, and return its entry, even if the session is missing or damaged."""
+        """Read the session, and return what its files say: its entry.
+
+        If the session is missing or damaged, nothing is raised: ``problem`` of the entry says so.
+        """
         return entry_at(self.site, self.path)
 
 
@@ -92,7 +95,8 @@ class ListedSession:
         session: The session.
         row: Its row, as every list of sessions shows it.
         view: What `status` shows of it.
-        beside: Its short name, if another session of the list has the same title; else empty.
+        beside: The session's short name, to be shown beside its title if another session of the
+            list has the same title; else empty.
     """
 
     session: SessionRef
@@ -182,12 +186,15 @@ class ProjectSessions:
         return {project_key(each): each for each in self._projects() if each.is_dir()}
 
     def place(self, project: Path, name: str) -> SessionRef:
-        """Return a reference to a session of a project; the session need not exist."""
+        """Return a reference to a session of a project; reads nothing, and it need not exist.
+
+        ``project`` is the project's folder, ``name`` the session's whole name.
+        """
         site = self._site(project)
         return SessionRef(site=site, path=sessions_dir(project) / name, key=project_key(project))
 
     def find(self, name: str, key: str = "") -> SessionRef:
-        """Return a reference to the session with this name; only looks whether it exists.
+        """Return a reference to the session with this name, which must exist; does not read it.
 
         Args:
             name: The session's whole name, as of its directory.

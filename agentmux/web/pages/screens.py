@@ -73,8 +73,9 @@ class PageScreens:
         """Return the screens of these seats of a session, by seat, and watch them for ten seconds.
 
         A screen is captured now if the session is live and tmux answers; else it is the last saved
-        one. Seats without a screen are left out. While captured screens are watched, a thread
-        reports changes to the function ``changed`` of the constructor.
+        one. Seats without a screen are left out. While captured screens are watched, a thread calls
+        the function ``changed`` of the constructor when one of them changes; saved screens are not
+        watched.
         """
         last = last_screens_of(place, seats)
         if not seats:
