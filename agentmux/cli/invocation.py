@@ -49,10 +49,13 @@ class Invocation:
     slow: Callable[[str], object] | None = None
 
     def unchecked_project(self) -> Path:
-        """Return the project's directory, even if it is ``/`` or the home directory.
+        """Return the directory of the project that contains `here`; it may be ``/`` or the home.
 
         Unlike `project`, this never refuses a directory. It is for commands that concern the user
         or the machine rather than a project.
+
+        Raises:
+            UsageError: The directory `here` does not exist, or cannot be entered.
         """
         from agentmux.wiring import machine
 
@@ -89,7 +92,7 @@ class Invocation:
         return Path(self.given) if self.given else cwd()
 
     def other_project(self) -> Path | None:
-        """Return the project of ``--project``; None if the current directory is in that project.
+        """Return the project of ``--project``; None if the current directory is in it.
 
         Also None if there is no ``--project``, or if its directory cannot be entered.
         """

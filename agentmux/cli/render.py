@@ -195,9 +195,10 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
     """Return a text in the colour that belongs to a status.
 
     Args:
-        word: The status.
+        word: The status of a session or a seat, such as ``running``; it determines the colour.
+            Some statuses have none.
         colours: Whether to add the colour; otherwise the text is returned unchanged.
-        shown: The text; if it is empty, the text is ``word``.
+        shown: The text to colour; if it is empty, ``word`` itself is coloured.
     """
     return paint_text(shown or word, status_colour(word), colours=colours)
 

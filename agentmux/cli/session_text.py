@@ -136,7 +136,7 @@ def status_lines(
         view: The session.
         ways: A function that returns warnings about a kept result and, last, the command to get it.
             It is called only if the result is on a branch of its own and was not delivered
-            elsewhere.
+            elsewhere. Without it, the line for the command says that nothing was looked for.
         colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=label(view))
@@ -245,7 +245,7 @@ def _resets(seat: SeatView) -> str:
 def log_line(raw: str) -> str:
     """Return a line of ``orchestrator.log``, which is JSON, as text for people.
 
-    A line that is not a JSON object is returned unchanged.
+    A traceback follows in further lines. A line that is not a JSON object is returned unchanged.
     """
     try:
         fields = json.loads(raw)

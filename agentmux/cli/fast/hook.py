@@ -52,7 +52,8 @@ def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> in
     Args:
         argv: The report, a JSON object, as the only argument; empty if the agent passes none.
         stdin: The stream from which the report is read if ``argv`` is empty.
-        environ: Environment of the process; it names the session and the launch.
+        environ: Environment of this process; ``AGENTMUX_SESSION_DIR`` and the like in it name the
+            session and the launch. Without them, nothing is recorded.
     """
     # The agent must not suffer from a missing pane or session, a full disk, or a bug of ours.
     with suppress(Exception):

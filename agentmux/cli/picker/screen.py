@@ -67,11 +67,12 @@ class PickedSession:
     Attributes:
         entry: The session.
         fresh: Whether all seats should start new conversations.
-        panes: How the person agreed to open the panes; None if they did not see the whole plan.
+        panes: What each seat's pane is started with, as the person saw and chose it; None if they
+            did not see the whole plan, so that they agreed to nothing in particular.
         live: Whether the session has a live tmux session, to which the person can attach; False if
             `select_session` returned it without asking.
         left_alone: Whether the session is live but has no running orchestrator, so that it can be
-            reattached; False in the same case.
+            reattached; also False if `select_session` returned it without asking.
     """
 
     entry: SessionEntry
@@ -83,14 +84,15 @@ class PickedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPlans:
-    """The plans that a person is asked about.
+    """What the resumes of some sessions would do, as `ask` shows it to a person.
 
     Attributes:
         entries: The sessions.
-        look: A function that takes a session's name and returns what its resume would do.
-        steps: What else the resume would do first, one sentence each.
+        look: A function that takes a session's name and returns what its resume would do. It is
+            called in another thread.
+        steps: What else would be done before the resumes, one sentence each.
         chosen: What was chosen for single seats before. A key is the session's name and the
-            position of the seat in `Outlook.seats`.
+            position of the seat in `Outlook.seats`, from 0.
         fresh: Whether new conversations were chosen for all seats before.
     """
 
@@ -147,7 +149,8 @@ def pick(
         world: The project, with its settings and tools.
         entries: The sessions, in the order of the list.
         fresh: Whether seats start new conversations; the person can change that.
-        attaches: Whether the caller will attach to the session; otherwise it will resume it.
+        attaches: Whether the caller will attach to the session, so that the picker says "attach"
+            and offers no new conversations; otherwise the caller will resume it.
 
     Raises:
         KeyboardInterrupt: The person pressed Ctrl-C.
@@ -182,8 +185,15 @@ def pick(
 def ask(world: World, shown: ShownPlans) -> Mapping[str, LaunchPolicy] | None:
     """Ask a person, on the whole screen, whether to resume all of the shown sessions.
 
+    It resumes none of them.
+
+    Args:
+        world: The project, with its settings and tools.
+        shown: The sessions, and what their resumes would do.
+
     Returns:
-        How to open the panes of each session that can be resumed, by name; None for a no.
+        How to open the panes of each session that can be resumed, by session name; None if the
+        person left without agreeing.
 
     Raises:
         KeyboardInterrupt: The person pressed Ctrl-C.
@@ -279,8 +289,8 @@ class _SessionLooks:
 class SessionExaminer:
     """Examines sessions in a background thread, in the order in which `want` names them.
 
-    The thread begins at once and waits for `want`. To examine a session, it calls ``look`` with the
-    session's name.
+    The thread begins at once and waits for `want`. To examine a session, it calls ``look``, the
+    function passed to the constructor, with the session's name, and keeps the result.
 
     Attributes:
         wake_read_fd: Read end of a pipe. It becomes readable when a session has been examined, or

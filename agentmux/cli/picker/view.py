@@ -108,13 +108,13 @@ class PickerScene:
 
 
 def cut(text: str, cols: int) -> str:
-    """Return ``text`` as one line of at most ``cols`` cells, with an ellipsis if it was cut."""
+    """Return ``text`` as one line of at most ``cols`` columns, with an ellipsis if it was cut."""
     shown = (char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
     return cut_clean("".join(shown), cols)
 
 
 def fill(text: str, cols: int) -> str:
-    """Return ``text`` cut or padded with spaces to exactly ``cols`` cells."""
+    """Return ``text`` cut or padded with spaces to a width of exactly ``cols`` columns."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
 
@@ -128,7 +128,10 @@ def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
 
 
 def draw(scene: PickerScene, cols: int, rows: int) -> tuple[PickerLine, ...]:
-    """Return the lines of the whole screen: ``rows`` lines of at most ``cols`` cells."""
+    """Return the lines of the whole screen: ``rows`` lines of at most ``cols`` columns.
+
+    It writes nothing to the terminal.
+    """
     listed = _list_rows(scene.picker, rows)
     room = _room(scene.picker, rows)
     middle: list[PickerLine] = []
@@ -311,7 +314,10 @@ def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
 
 
 def shows_plan(scene: PickerScene, cols: int, rows: int) -> bool:
-    """Whether a terminal of this size shows the whole plan for the selected session's resume."""
+    """Whether a terminal of this size shows the whole plan for the selected session's resume.
+
+    False if that session was not examined yet, or cannot be resumed.
+    """
     outlook = scene.outlooks.get(scene.picker.at)
     if outlook is None or outlook.kind or outlook.phase is None:
         return False

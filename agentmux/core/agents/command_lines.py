@@ -47,7 +47,8 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
         args: Extra words from the user's configuration.
         session_ref: The id that AgentMux chose for the conversation (strategy *assign*).
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
-        prompt: The first prompt; None if the agent gets it later.
+        prompt: The first prompt; left out if the agent does not take it in its argv. None if the
+            agent gets it later.
 
     Raises:
         ValueError: The strategy needs a value that is None, or ``session_ref`` is not a valid id.
@@ -83,10 +84,12 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
             `SESSION_ID`; the returned words then contain the placeholder.
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
         checkpoint: The path of the file that holds the conversation (strategy *checkpoint*).
-        prompt: The message to the resumed agent; None if the agent gets it later.
+        prompt: The message to the resumed agent; left out if the agent does not take it in its
+            argv. None if the agent gets it later.
 
     Raises:
-        ValueError: The strategy cannot resume, or it needs a value that is None.
+        ValueError: The strategy cannot resume, it needs a value that is None, or ``session_ref`` is
+            not a valid id.
     """
     if not strategy.resume:
         raise ValueError(f"{spec.name}: `{strategy.kind}` has no words to resume by")

@@ -84,9 +84,10 @@ def inherited_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def environment_change(own: Mapping[str, str], given: Mapping[str, str]) -> Change:
-    """Return the change that turns the environment ``own`` into ``given``.
+    """Return the change that turns the environment ``own`` into ``given``; changes neither.
 
-    The change does not remove variables that a session never inherits (see `inherited_variables`).
+    The change does not remove variables that a session never inherits (see `inherited_variables`),
+    but it may set such a variable.
     """
     return Change(
         values={name: value for name, value in given.items() if own.get(name) != value},

@@ -32,8 +32,9 @@ class Runtime:
     Attributes:
         name: The program's base name, without a version.
         version: The program's version; empty if it is not known.
-        file: The program's real path, size and modification time, as one text. A new size or time
-            means that the program was updated; it is still the same program.
+        file: The program's real path, size in bytes and modification time in nanoseconds, as
+            ``PATH:SIZE:TIME``; empty if they are not known. A new size or time means that the
+            program was updated; it is still the same program.
     """
 
     name: str
@@ -57,8 +58,9 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
     Args:
         command: The program's name or path, as in the agent's command.
-        version: The version that the program reports; empty if it reports none.
-        file: The program's real path, size and modification time, as in `Runtime`.
+        version: The version that the program reports; empty if it reports none. Then a version in
+            the program's path counts, if there is one.
+        file: The program's ``PATH:SIZE:TIME``, as in `Runtime`.
     """
     runtime = Runtime(name="", file=file)
     shown = version or _version_in(runtime.path)
@@ -84,7 +86,10 @@ def decode_runtime(text: str, command: str) -> Runtime:
 
 
 def update_of(then: Runtime, now: Runtime) -> str:
-    """Return, for people, how a program was updated between ``then`` and ``now``; empty if not."""
+    """Return, for people, how a program was updated between ``then`` and ``now``; empty if not.
+
+    For example ``claude 2.1 → 2.2``, or ``claude was updated`` if a version is not known.
+    """
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"
     return f"{now.name} was updated" if then.file != now.file else ""

@@ -178,7 +178,8 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 def command_in(spec: AgentSpec, text: str) -> str:
     """Return the start of ``text`` that the agent would interpret as a command, such as ``/``.
 
-    Empty if the agent would take the whole text as a prompt.
+    ``text`` is a text that is to be typed, not a screen. Empty if the agent would take all of it as
+    a prompt.
     """
     match = re.match(spec.commands, text) if spec.commands is not None else None
     return match[0] if match is not None else ""
@@ -213,7 +214,7 @@ def ends_with_rejection(spec: AgentSpec, text: str) -> bool:
 
 
 def switches_shown(spec: AgentSpec, text: str) -> int:
-    """Return how many messages on the screen say that the user has switched conversations.
+    """Return how many messages on the screen ``text`` say that the user switched conversations.
 
     Always 0 if the agent has no such message (`AgentSpec.switched`).
     """

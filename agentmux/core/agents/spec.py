@@ -438,11 +438,12 @@ def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Stra
 
     It is the strategy with which the seat last started this agent, or the first strategy of
     ``spec`` if the seat has never started it. It is `NO_STRATEGY` if the last start failed, or if
-    ``spec`` no longer has its strategy.
+    ``spec`` no longer has the strategy of that start.
 
     Args:
         spec: The agent's registry entry.
-        last: The `StrategyKind` of the seat's last start; None if there was none.
+        last: The kind of strategy of the seat's last start, such as ``assign`` (a `StrategyKind`);
+            None if there was none.
         failed: Whether the last start failed at once.
     """
     if failed:
@@ -498,7 +499,7 @@ def _match_command(words: tuple[str, ...], registry: Registry) -> AgentSpec:
 
 
 def program_name(spec: AgentSpec) -> str:
-    """Return the base name of the agent's program: its key in the setting ``resume.commands``."""
+    """Return the base name of the agent's program, as the setting ``resume.commands`` calls it."""
     return _base_name(spec.command[0])
 
 

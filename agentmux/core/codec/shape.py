@@ -89,7 +89,7 @@ def replace_unencodable(text: str) -> str:
 
 
 def indent_list_item(text: str) -> str:
-    """Return ``text`` for an item of a Markdown list: all lines after the first are indented."""
+    """Return ``text`` for an item of a Markdown list: lines after the first get two spaces."""
     return text.replace("\n", "\n  ")
 
 
@@ -146,7 +146,7 @@ class Shape:
 
         Args:
             value: The value that has to be a mapping.
-            place: The place of the value in the document.
+            place: The place of the value in the document; empty for the whole document.
             required: The names of the fields that must be present.
             optional: The names of the other known fields.
             closed: Whether fields with other names are problems.
@@ -289,7 +289,8 @@ class Fields:
         """Return the text in the field ``key`` if all of it matches ``pattern``.
 
         Otherwise note a problem and return an empty string. If the field is missing, just return an
-        empty string. ``form`` describes the valid texts, for the message.
+        empty string. ``form`` describes the valid texts for the message, such as ``it must begin
+        with a letter``.
         """
         text = self.text(key)
         if text and pattern.fullmatch(text) is None:

@@ -170,8 +170,8 @@ class GitSettings:
         root: The directory of worktrees, relative to the top of the repository; None means
             ``<repository>-worktrees`` beside the repository.
         branch_prefix: The prefix of the branches that are named after sessions.
-        base: The commit from which a worktree is created; None means the commit that is checked
-            out.
+        base: The commit, branch or tag from which a worktree is created; None means the commit
+            that is checked out.
         copy: The path, relative to the top of the repository, of a file with patterns: ignored
             files that match them are copied into a new worktree. None means that no files are
             copied.
@@ -197,9 +197,11 @@ class CompletionSettings:
     Attributes:
         require_approval: Whether the user has to approve the result.
         commit: Whether the result is committed.
-        then: What happens to the commit after a user's approval: one of `statuses.DELIVERY_WAYS`.
-        then_alone: The same as ``then``, for a session that ends without a user's approval. A
-            project's file cannot set it: it comes from the user's own file.
+        then: What happens to the commit after a user's approval: ``keep`` (nothing), ``merge``,
+            ``push`` or ``pr`` (a pull request).
+        then_alone: What happens to the commit, out of the same values, in a session that ends
+            without a user's approval. A project's file cannot set it: it comes from the user's own
+            file.
         draft: Whether a pull request is opened as a draft.
     """
 
@@ -275,7 +277,8 @@ class Settings:
     Attributes:
         defaults: The agent, model and pipeline that apply unless something else is set.
         roles: The settings of roles by name; a missing role has the defaults of `RoleSettings`.
-        agents: Entries that override or extend the agent registry, as checked plain values for
+        agents: Entries that override or extend the agent registry, by the agent's name: the keys
+            below ``agents.NAME`` in the configuration, checked, for
             ``agent_registry.load_registry``.
         verify: The commands that check results, in the order in which they run.
         notify: Where a person is notified of which occasions; only the user's own file can set it.

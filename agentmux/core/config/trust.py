@@ -50,7 +50,9 @@ class Part:
     """A part of a project's files that has no effect until the user trusts it.
 
     Attributes:
-        path: The keys that lead to the part, from the top of the configuration.
+        path: The keys that lead to the part, from the top of the configuration, such as
+            ``("agents", "claude")``. For what is no setting, a made-up path: ``("prompts", ROLE)``,
+            ``("pipelines", NAME)`` or ``("worktreeinclude",)``.
         value: The part's value as plain data, as the schema returns it; for a prompt its text.
     """
 
@@ -74,9 +76,9 @@ TrustedParts = Mapping[str, str]
 
 
 def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts of a configuration file that need the user's trust.
+    """Return the parts of a project's configuration file that need the user's trust.
 
-    ``values`` is the checked content of the file.
+    ``values`` is the parsed and checked content of the file: sections by name, such as ``roles``.
     """
     return tuple(part for pattern in PARTS for part in _below(values, pattern, ()))
 
@@ -91,7 +93,7 @@ def _below(value: object, pattern: tuple[str, ...], path: tuple[str, ...]) -> It
 
 
 def without(values: Mapping[str, Any], parts: Iterable[Part]) -> dict[str, Any]:
-    """Return the configuration ``values`` without ``parts``, which must all be in it."""
+    """Return a copy of the configuration ``values`` without ``parts``, which must all be in it."""
     config = dict(values)
     for part in parts:
         config = _unset(config, part.path)
@@ -106,20 +108,24 @@ def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def prompt_part(role: str, text: str) -> Part:
-    """Return the part for ``text``, which a project adds to the prompts of ``role``."""
+    """Make the `Part` for ``text``, which a project adds to the prompts of ``role``."""
     return Part(path=(PROMPTS, role), value=text)
 
 
 def pipeline_part(name: str, texts: Mapping[str, str]) -> Part:
-    """Return the part for the project's pipeline ``name``.
+    """Make the `Part` for the project's pipeline ``name``.
 
-    ``texts`` maps the names of the pipeline's files to their contents.
+    ``texts`` maps ``NAME.yaml``, and the name of each prompt and schema that belongs to the
+    pipeline, to the text.
     """
     return Part(path=(PIPELINES, name), value=dict(texts))
 
 
 def copied_part(patterns: str) -> Part:
-    """Return the part for the project's patterns of the files to copy into a new worktree."""
+    """Make the `Part` for the project's patterns of the files to copy into a new worktree.
+
+    ``patterns`` is the whole text of the file with the patterns.
+    """
     return Part(path=(COPIED,), value=patterns)
 
 
@@ -141,7 +147,7 @@ def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]
 
     Args:
         parts: All parts of the project.
-        keys: The keys of the parts to which the user consents.
+        keys: The keys (`Part.key`) of the parts to which the user consents.
     """
     candidates = {part.key: part for part in parts if part.key in keys}
     names = {part.key for part in parts if part.path[0] == _AGENTS}
@@ -186,9 +192,9 @@ def find_needed_parts(
 
     Args:
         parts: All parts of the project.
-        kept: The keys of the parts that are used already.
+        kept: The keys (`Part.key`) of the parts that are used already.
         effect: A function that takes keys of parts and returns what the command would do if only
-            these parts were used. Its results are compared with ``==``.
+            these parts were used, in any form: the results are only compared with ``==``.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()

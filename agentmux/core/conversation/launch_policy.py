@@ -48,7 +48,7 @@ class LaunchPolicy:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """This policy as words of ``agentmux resume``, such as ``--fresh-role`` and ``coder``."""
+        """This policy as words of ``agentmux resume``: an option, its value, the next option, …."""
         agreed = (f"{seat}={digest}" for seat, digest in (self.agreed or {}).items())
         values = {
             "--fresh-role": self.fresh,
@@ -95,7 +95,13 @@ def read_agreed(words: Iterable[str]) -> Mapping[str, str]:
 def policy_of(
     choices: Mapping[str, SeatChoice], agreed: Mapping[str, str] | None = None
 ) -> LaunchPolicy:
-    """Return the policy that ``choices``, by seat, mean; ``agreed`` is as in `LaunchPolicy`."""
+    """Return the policy with these choices for single seats.
+
+    Args:
+        choices: What was chosen, by the seat's name; a seat that is missing, or has
+            `SeatChoice.PLANNED`, is started as planned.
+        agreed: The digest of the launch that a person agreed to, by seat; None if nobody was asked.
+    """
     seats = {
         choice: tuple(sorted(seat for seat, each in choices.items() if each is choice))
         for choice in SeatChoice

@@ -104,8 +104,8 @@ class ResumeFacts:
         cwd: The real path of the directory in which the agent would run.
         home: The path of the agent's config home, or empty.
         runtime: The agent's program, as text (`runtime.encode_runtime`); empty if none was found.
-        epoch: What the seat works on, in the form of `ResumeRecord.epoch`, with the current digests
-            of the files.
+        epoch: What the seat works on: ``phase``, ``cycle``, ``iteration``, ``subplan``, and
+            ``files``, which maps each path in the prompt to the file's current SHA-256.
         now: The current time, with its time zone.
         settings: How conversations are resumed.
         model: The model that the agent would have now; None if the agent chooses.
@@ -474,12 +474,12 @@ def plan_rung(
     shell: str,
     has_shell: bool,
 ) -> tuple[PaneStart, str]:
-    """Return the rung, which is the best `PaneStart` that the seat's pane can run, and the reason.
+    """Return the best `PaneStart` that is possible for a seat's pane, and the reason for people.
 
-    The reason is a text for people.
+    It starts nothing.
 
     Args:
-        choice: Whether the agent resumes its conversation.
+        choice: Whether the agent would resume its conversation, as `choose_resume` returns it.
         is_person: Whether a person plays the seat.
         missing: The name of the agent's program if it is not installed; empty if it is.
         failed: Whether the program could not be run at the seat's last fresh start.

@@ -48,7 +48,7 @@ class Notice:
     Attributes:
         key: Identifies the reason within its session. It stays the same while the reason exists,
             even if another orchestrator takes over the session.
-        on: The occasion.
+        on: The kind of reason, by which the user has chosen where to be notified.
         seat: The seat that the notice is about; empty if it is about the whole session.
     """
 
@@ -90,9 +90,10 @@ def session_attention(
 
     Args:
         state: The state of the session.
-        statuses: What each seat's agent is doing, such as ``busy`` or ``waiting_for_user``, by the
-            seat's name (`ports.tmux.display.SeatStatus.status`). A seat is missing while this is
-            not known.
+        statuses: What each seat's agent is doing, by the seat's name: ``starting``, ``busy``,
+            ``idle``, ``waiting_for_user``, ``usage_limit``, ``stalled``, ``unknown`` or another
+            value of `ports.tmux.display.SeatStatus.status`. A seat is missing while this is not
+            known.
         troubled: Whether the session has a problem that is not solved.
         unsent: The names of the seats whose prompts have not arrived; they count as waiting for the
             user.

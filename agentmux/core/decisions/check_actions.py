@@ -19,7 +19,7 @@ from agentmux.core.pipeline.work import is_setting_up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeginChecks:
-    """The action to begin the check ``phase``: determine the id of the files that it is about.
+    """The action to begin the check ``phase``: record the id of the current files as its subject.
 
     Results of commands that ran on other files do not count.
     """
@@ -52,7 +52,10 @@ class RecordCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeBase:
-    """The action to create the worktree in which required commands run on the session's base."""
+    """The action to create a worktree at the commit that the session began on (its base).
+
+    The required commands of the checks run there, to find out which of them failed before.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,10 @@ class EndBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBase:
-    """The action to record the result of a command on the base; attributes as in `RecordCheck`."""
+    """The action to record the result of a command that ran in the worktree of `MakeBase`.
+
+    The attributes are those of `RecordCheck`.
+    """
 
     seat: str
     launch: str
@@ -79,10 +85,10 @@ class RecordBase:
 
 
 def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
-    """Return the action that is due for the worktree of the session's base; empty if none is.
+    """Return the action that is due for the worktree of `MakeBase`; empty if none is.
 
     In that worktree, the required commands run on the commit that the session began on. They are
-    launched separately, like other work.
+    launched separately, like other work. The result has at most one element.
     """
     base = state.base_checks
     if base is None or base.finished or is_setting_up(state):
@@ -95,12 +101,13 @@ def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
 def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
     """Return the action that begins the session's current check.
 
-    None if the check has begun on the current files, if the session is not in a check, or while its
-    setup or the commands on the base are running.
+    None if the check has begun on the current files, if the session is not in a check, or while the
+    session's setup or the commands in the worktree of `MakeBase` are running.
 
     Args:
         state: The state of the session.
-        tree: The id of the current files; None if this process has not determined it yet.
+        tree: The id of the current files (a git tree); None if this process has not determined it
+            yet. Then the action is returned, because performing it determines the id.
     """
     if kind_of(state) is not Kind.CHECK or is_setting_up(state) or is_base_open(state):
         return None
@@ -110,11 +117,11 @@ def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
 
 
 def is_stale(state: SessionState, tree: str) -> bool:
-    """Whether the session's current check has to begin, or begin again, on the files ``tree``.
+    """Whether the session's current check has to begin, or begin again, on the current files.
 
-    That is the case if the check has not begun, if it began on other files, if its commands ended
-    while the session had failed, or if the session was resumed after a command could not run: then
-    that command is tried again.
+    ``tree`` is the id of these files (a git tree). That is the case if the check has not begun, if
+    it began on other files, if its commands ended while the session had failed, or if the session
+    was resumed after a command could not run: then that command is tried again.
     """
     result = result_of(state, state.phase)
     if result is None or not result.tree or tree not in trees_of(result):

@@ -69,7 +69,7 @@ class Inference:
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
     """Return whether each phase is complete, in pipeline order, up to the first that is not.
 
-    Later phases are not examined.
+    That first one is included; later phases are not examined.
     """
     return _walk(state, artifacts, pipeline_of(state).phases)
 

@@ -109,8 +109,9 @@ class Facts:
         launches: What was observed of each launch, by the launch's id.
         tree: The id of the current files, on which a check runs; None if this process has not
             determined it yet.
-        to_wake: The parked seats to wake now, as `limits.to_wake` returns them.
-        busy: The seats whose agents were seen at work.
+        to_wake: The names of the parked seats (those at a usage limit) to wake now, as
+            `limits.to_wake` returns them.
+        busy: The names of the seats whose agents were seen at work.
     """
 
     artifacts: Artifacts
@@ -176,8 +177,9 @@ class OpenPane:
 class RecordExit:
     """The action to record that the program of a launch has ended.
 
-    ``cause`` says how, such as ``finished`` or ``crashed`` (`events.AgentExited`). If an agent that
-    rejected its conversation is still running, it is ended first.
+    ``cause`` says how, such as ``finished`` or ``crashed`` (`events.AgentExited`). ``status`` and
+    ``signal`` are the exit status and the number of the Unix signal that ended it, or None. If an
+    agent that rejected its conversation is still running, it is ended first.
     """
 
     seat: str
@@ -209,7 +211,10 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
-    """The action to tell an agent that the research it requested on ``topic`` is done."""
+    """The action to tell an agent that the research it requested on ``topic`` is done.
+
+    ``research`` says of which kind: in the code base or on the web.
+    """
 
     seat: str
     launch: str
@@ -264,7 +269,9 @@ class MakeCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeStep:
-    """The action to perform ``step`` of the delivery after the commit, such as ``merge``.
+    """The action to perform ``step`` of the delivery after the commit.
+
+    ``step`` is ``merge``, ``push`` or ``request`` (to open a pull request).
 
     A step that was performed already, before a crash, is only recorded. ``approval`` is the id of
     the approval.

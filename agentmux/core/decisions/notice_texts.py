@@ -44,8 +44,11 @@ def notice_title(name: str, notices: Sequence[Notice]) -> str:
 def notice_line(name: str, notices: Sequence[Notice]) -> str:
     """Return one line for tmux's status line: who needs a person, why, and which command to type.
 
-    The session's name appears only in the command, to keep the line short. The parameters are those
-    of `notice_title`.
+    The session's name appears only in the command, to keep the line short.
+
+    Args:
+        name: The name of the session, as commands take it.
+        notices: One or more notices with the same occasion.
     """
     description = _describe_notices(join_names(_seats(notices)) or "a session", notices)
     return f"{description}: {notice_command(name, notices[0].on)}"
@@ -54,7 +57,7 @@ def notice_line(name: str, notices: Sequence[Notice]) -> str:
 def notice_command(name: str, on: Occasion) -> str:
     """Return the command with which the user follows up an occasion, to type in the project.
 
-    ``name`` is the name of the session. The command is ``agentmux attach`` or ``agentmux status``.
+    It is ``agentmux attach NAME`` or ``agentmux status NAME``. ``name`` is the name of the session.
     """
     return f"{_COMMAND[on]} {_line(name)}"
 

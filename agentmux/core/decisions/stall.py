@@ -51,7 +51,7 @@ def patience(
 ) -> QuietResponse:
     """Return what to do about a live agent that has shown no work for ``quiet_s`` seconds.
 
-    An agent is reminded once and reported once.
+    An agent is reminded at most once and reported at most once; the caller has to do so.
 
     Args:
         quiet_s: The seconds without work. The time in which the agent waits for the user or for
@@ -59,7 +59,7 @@ def patience(
         nudged: Whether the agent was reminded already.
         stalled: Whether the agent was reported already.
         nudge_after_s: The quiet time after which the agent is reminded, from `nudge_after`.
-        report_after_s: The quiet time after which the agent is reported.
+        report_after_s: The quiet time, also since the last work, after which the agent is reported.
     """
     if stalled:
         return QuietResponse.WAIT

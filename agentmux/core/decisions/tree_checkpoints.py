@@ -44,7 +44,8 @@ _PROMPTED: Final = (
 class Position:
     """How far a session has come; a change of this may be a reason to save the work tree.
 
-    ``subplans`` are the indices of the completed sub-plans. See `reason_to_save`.
+    ``phase`` is the name of the phase, ``subplans`` the numbers of the completed sub-plans, from 1.
+    `reason_to_save` compares two positions.
     """
 
     phase: str
@@ -66,8 +67,8 @@ def position(state: SessionState) -> Position:
 def reason_to_save(before: Position, now: Position) -> str:
     """Return why the work tree is saved if a session went from ``before`` to ``now``.
 
-    `PHASE_ENDED` if another phase or cycle has begun, `SUBPLAN` if a sub-plan was completed; empty
-    if the work tree is not saved.
+    ``phase`` (`PHASE_ENDED`) if another phase or cycle has begun, ``subplan`` (`SUBPLAN`) if a
+    sub-plan was completed; empty if the work tree is not saved.
     """
     if before.phase in TERMINAL:
         return ""
@@ -77,12 +78,13 @@ def reason_to_save(before: Position, now: Position) -> str:
 
 
 def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
-    """Return the phase in which the session goes on after a rewind to the checkpoint ``to``.
+    """Return the name of the phase in which a session goes on after a rewind to a checkpoint.
 
-    If the checkpoint was taken at the end of a phase, that is the phase after it, except that a
-    check, a review or the completion is repeated. Otherwise it is the phase in which the checkpoint
-    was taken. For a checkpoint of an earlier cycle, whose artifacts are in the history, it is the
-    phase in which a cycle begins. It is never a later phase than the session's current one.
+    ``to`` is the checkpoint. If the checkpoint was taken at the end of a phase, that is the phase
+    after it, except that a check, a review or the completion is repeated. Otherwise it is the phase
+    in which the checkpoint was taken. For a checkpoint of an earlier cycle, whose artifacts are in
+    the history, it is the phase in which a cycle begins. It is never a later phase than the
+    session's current one.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
     target = to.phase if to.phase in pipeline else pipeline.default_beginning(state)
@@ -108,7 +110,7 @@ def _after(state: SessionState, phase: str) -> str:
 
 
 def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[int, ...]:
-    """Return the indices of the sub-plans that remain completed after a rewind.
+    """Return the numbers, from 1, of the sub-plans that remain completed after a rewind.
 
     Empty if ``phase`` is no work phase, or if there has been another plan since the checkpoint.
 

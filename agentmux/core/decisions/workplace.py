@@ -82,8 +82,8 @@ def free_names(
     Args:
         slug: The name of the folder without a suffix.
         prefix: The prefix of the branch; the rest is the name of the folder.
-        folders: The names of the existing folders.
-        branches: The names of the existing branches.
+        folders: The names of the existing folders beside which the worktree is created.
+        branches: The names of the existing branches of the repository.
     """
     taken, known = {each.casefold() for each in folders}, {each.casefold() for each in branches}
     for number in count(1):
@@ -95,7 +95,10 @@ def free_names(
 
 
 def free_folder(slug: str, folders: Collection[str]) -> str:
-    """Return ``slug`` if it is not in ``folders``, else the first of ``slug-2``, ``slug-3``, …."""
+    """Return the first of ``slug``, ``slug-2``, ``slug-3``, … that is not in ``folders``.
+
+    Upper and lower case count as equal. No folder is created.
+    """
     return free_names(slug, "", folders=folders, branches=()).folder
 
 
@@ -111,10 +114,11 @@ The last port is 29 999, below those that Linux assigns automatically (from 32 7
 
 
 def free_port_base(session_id: str, taken: Collection[int]) -> int:
-    """Return the first of `PORTS` consecutive ports for a session.
+    """Return the number of the first of the `PORTS` consecutive ports that a session may use.
 
-    The search begins at a port that depends on the session's uuid, so that sessions of different
-    projects seldom share ports. If all ports are taken, the session shares them with another one.
+    It does not check whether another program uses them. The search begins at a port that depends on
+    the session's uuid, so that sessions of different projects seldom share ports. If all ports are
+    taken, the session shares them with another one.
 
     Args:
         session_id: The uuid of the session.
@@ -188,11 +192,11 @@ def branch_names(name: str) -> Iterator[str]:
 
 
 def ways_back(left: LeftBranch) -> tuple[str, ...]:
-    """Return the git commands that bring HEAD back to the session's branch, each with its purpose.
+    """Return the git commands that bring HEAD back to the session's branch, for people to choose.
 
-    After any of them, every commit is on a branch, and the session's branch has all commits that
-    the session made in its worktree. Uncommitted changes stay; if they are in the way, git refuses
-    to switch.
+    Each is a text such as ``go back: git switch …``; nothing is run. After any of them, every
+    commit is on a branch, and the session's branch has all commits that the session made in its
+    worktree. Uncommitted changes stay; if they are in the way, git refuses to switch.
     """
     back = _way_back(left)
     is_shown = left.worktree and not left.branch  # the session only looks at what is there
@@ -211,9 +215,9 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 
 def commit_first(worktree: str) -> tuple[str, ...]:
-    """Return one hint, in a tuple: the command that commits the changes in a worktree.
+    """Return a tuple of one hint, ``commit first …: git … commit …``; commits nothing.
 
-    It is a hint for a worktree where uncommitted changes prevent a merge. ``worktree`` is its path.
+    It is for a worktree, with the path ``worktree``, whose uncommitted changes prevent a merge.
     """
     place, message = shlex.quote(worktree), shlex.quote("Work in progress")
     return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)

@@ -71,7 +71,7 @@ class Names:
 
 
 def names(item: Located | None) -> Names:
-    """Return the prompts and schemas that a definition refers to, even if it is invalid.
+    """Return the names of the prompts and schemas that a definition refers to, even if invalid.
 
     A phase without a prompt refers to a prompt with the name of each of its roles. ``item`` is the
     value of the file; None if the file is empty.
@@ -83,7 +83,7 @@ def names(item: Located | None) -> Names:
 
 
 def role_names(item: Located | None) -> tuple[str, ...]:
-    """Return the roles that a definition refers to, even if it is invalid.
+    """Return the names of the roles that a definition refers to, even if it is invalid.
 
     They are in the order of the file, without duplicates. ``item`` is the value of the file; None
     if the file is empty.

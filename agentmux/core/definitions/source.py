@@ -57,7 +57,10 @@ class Source:
 
 
 def is_name(text: str) -> bool:
-    """Whether ``text`` is a valid name for a pipeline."""
+    """Whether ``text`` is a valid name for a pipeline: up to 32 of ``a-z``, ``0-9`` and ``-``.
+
+    It has to begin with a letter.
+    """
     return _NAME.fullmatch(text) is not None
 
 

@@ -20,8 +20,9 @@ class DiffFile:
     """A file in a diff.
 
     Attributes:
-        path: Its path, relative to the top level; of a deleted file, the path that it had.
-        at: The index of its first line in the diff.
+        path: Its path, relative to the top of the repository; of a deleted file, the path that it
+            had.
+        at: The index of its first line (``diff --git …``) in the lines of the diff, from 0.
         kind: ``A`` if the file is new, ``D`` deleted, ``R`` renamed, or else ``M`` modified.
         added: How many lines were added.
         removed: How many lines were removed.
@@ -55,20 +56,21 @@ def file_at(files: Sequence[DiffFile], line: int) -> int:
     """Return the index in ``files`` of the file to which a line of the diff belongs.
 
     It is 0 for a line before all files, and if there are none. ``line`` is the index of the line in
-    the diff.
+    the lines of the diff, from 0.
     """
     return max(bisect_right(files, line, key=lambda each: each.at) - 1, 0)
 
 
 def line_at(files: Sequence[DiffFile], places: Sequence[str], line: int) -> int:
-    """Return the line number, in the file as it is now, of a line of the diff; 0 if it has none.
+    """Return at which line of the changed file, from 1, a line of the diff stands; 0 if at none.
 
-    For a removed line or a header, it is the number of the next line that is in the file.
+    For a removed line or a header, it is the number of the next line of the diff that is in the
+    file.
 
     Args:
         files: The files of the diff.
-        places: The place of each line of the diff.
-        line: The index of the line.
+        places: The place of each line of the diff, as `diff_comments.diff_places` yields it.
+        line: The index of the line in the lines of the diff, from 0.
     """
     at = file_at(files, line) + 1
     ends = files[at].at if at < len(files) else len(places)

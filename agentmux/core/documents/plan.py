@@ -102,7 +102,7 @@ class ExecutionPlan:
         return sum(len(group.plans) for group in self.groups)
 
     def name(self, index: int) -> str:
-        """Return the name of the sub-plan with this index; empty if there is none."""
+        """Return the name of the sub-plan with this index, from 1; empty if there is none."""
         names = (plan.name for group in self.groups for plan in group.plans if plan.index == index)
         return next(names, "")
 

@@ -24,7 +24,7 @@ def plan_md(plan: Plan) -> str:
 def subplan_md(plan: Plan, index: int) -> str:
     """Return the Markdown page about the sub-plan with this index, for its coder.
 
-    The sub-plan must exist.
+    The sub-plan must exist; indices count from 1.
     """
     subplan = plan.subplan(index)
     sections = (
@@ -44,7 +44,7 @@ def subplan_md(plan: Plan, index: int) -> str:
 def tasks_md(plan: Plan, index: int) -> str:
     """Return the Markdown page with the tasks of the sub-plan with this index, as a check list.
 
-    The sub-plan must exist.
+    The sub-plan must exist; indices count from 1.
     """
     subplan = plan.subplan(index)
     tasks = [f"- [ ] {indent_list_item(task)}" for task in subplan.tasks]

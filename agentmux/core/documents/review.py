@@ -36,7 +36,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A problem that a reviewer found, with a recommendation; all fields are free text."""
+    """A problem that a reviewer found; all fields are free text, and may be empty.
+
+    They are the place in the code (``location``), the problem (``issue``), the ``severity``, and
+    what to do (``recommendation``).
+    """
 
     location: str
     issue: str
@@ -135,8 +139,8 @@ def review_file(role: str) -> str:
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
     """Return the possible names of a reviewer's file; of these, the first that exists counts.
 
-    ``alone`` says whether ``role`` is the only nominated reviewer; then ``review.yaml`` is also
-    possible.
+    Such as ``review_logic.yaml`` and ``review_reviewer_logic.yaml``. ``alone`` says whether
+    ``role`` is the only nominated reviewer; then ``review.yaml`` is possible, too, as the last.
     """
     names = dict.fromkeys((review_file(role), f"review_{expand_role(role)}.yaml"))
     return (*names, "review.yaml") if alone else tuple(names)

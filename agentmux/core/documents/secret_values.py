@@ -24,7 +24,8 @@ _LEAST: Final = 8
 def values_in(text: str) -> Iterator[str]:
     """Yield the values in a file of variables that seem to be secret according to `is_secret`.
 
-    ``text`` is the content of the file, whose lines are ``NAME=value``.
+    ``text`` is the content of the file, with lines such as ``NAME=value``, ``export NAME="value"``
+    or ``name: value``. Quotation marks around a value are left out; other lines are ignored.
     """
     for match in _LINE.finditer(text):
         value = match["value"]
@@ -57,7 +58,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def hide_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return ``text`` with `HIDDEN` in place of each value in ``secrets``.
+    """Return ``text`` with ``[hidden]`` in place of each value in ``secrets``.
 
     Longer values are replaced first, so that no part of a value that contains another one remains.
     """

@@ -55,7 +55,7 @@ class FleetFeature:
     Attributes:
         id: The uuid of the feature.
         title: One line that says what the feature is about.
-        status: A `statuses.FleetStatus`.
+        status: A `statuses.FleetStatus`, such as ``queued``.
         phase: The phase of the feature's session; empty before it has begun.
         host: The name of the host that runs the feature; empty if there is none.
         session: The name of the feature's session; empty before it has begun.

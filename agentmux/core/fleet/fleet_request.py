@@ -57,8 +57,8 @@ class FleetRequest:
         roles: The agents of single roles, each as ``ROLE=AGENT[:MODEL]``.
         base: The commit, branch or tag from which the worktree is created; empty means as
             configured, or the default branch of a clone.
-        then: What happens to the result after an approval that does not say so itself: one of
-            `statuses.DELIVERY_WAYS`. Empty means as configured.
+        then: What happens to the result after an approval that does not say so itself: ``keep``
+            (nothing), ``merge``, ``push`` or ``pr`` (a pull request). Empty means as configured.
         comments: Whether the comments of the issue are part of the text.
         product_manager: Whether a product manager writes requirements first.
     """
@@ -177,7 +177,7 @@ def _short(value: object) -> str:
 
 
 def session_slug(feature_id: str, request: FleetRequest, epoch: int) -> str:
-    """Return the name of the session of a feature.
+    """Return the name of the session of a feature: words of its title, and part of its uuid.
 
     Equal arguments give the same name, so that a worker that was killed while it started the
     session finds the session again. A feature that starts over has another epoch, and so another

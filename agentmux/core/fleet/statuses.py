@@ -123,7 +123,7 @@ def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | No
 def progress(kinds: Iterable[str]) -> int:
     """Return how many lines of a journal show progress, not merely starts and stops.
 
-    ``kinds`` are the kinds of the journal's lines.
+    ``kinds`` are the kinds of the journal's lines, one for each line, such as ``agent_launched``.
     """
     return sum(kind not in _BOOKKEEPING for kind in kinds)
 

@@ -31,7 +31,10 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The answer to a signal, with the reason in words; the reason of ``ACCEPTED`` is empty."""
+    """The answer to a signal or a user decision, with the reason for people.
+
+    The reason is empty if the answer is `Answer.ACCEPTED`.
+    """
 
     answer: Answer
     reason: str = ""
@@ -53,7 +56,12 @@ def is_judged(event: Event) -> bool:
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Return the answer to a signal or a user decision; ``state`` is the state before it."""
+    """Return whether a signal or a user decision counts, and why not; records and applies nothing.
+
+    Args:
+        state: The state before the event.
+        event: The signal or decision; it must be one of those that `is_judged` names.
+    """
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if state.moved is not None:

@@ -142,10 +142,11 @@ def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionSta
 
 
 def advance(state: SessionState, event: Event, offset: int) -> SessionState:
-    """Return ``state`` after one event, with the cursor at ``offset``, the end of the event's line.
+    """Return ``state`` after one event, with ``applied_offset`` set to ``offset``.
 
-    If applying the event raises an unexpected error, the returned state is ``failed``, and the
-    cause names the event. So an event that cannot be applied never blocks the session.
+    ``offset`` is the place in the journal, in bytes, at which the event's line ends. If applying
+    the event raises an unexpected error, the returned state is ``failed``, and the cause names the
+    event. So an event that cannot be applied never blocks the session.
 
     Raises:
         FieldError: The event's payload does not have the form that this version writes.
@@ -176,7 +177,7 @@ def _fail_on_error(state: SessionState, event: Event, error: Exception) -> Sessi
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
-    """Return the state after ``event``, without moving the cursor.
+    """Return the state after ``event``, with the ``applied_offset`` of ``state``.
 
     A signal that does not count returns ``state`` itself. Unlike in `advance`, every error is
     raised.
@@ -201,7 +202,10 @@ def _apply_event(state: SessionState, event: Event) -> tuple[SessionState, dict[
 
 
 def has_counted(before: SessionState, after: SessionState) -> bool:
-    """Whether the event between the two states was a signal or user decision that counted."""
+    """Whether the event between the two states was a signal or user decision that counted.
+
+    ``before`` and ``after`` are the states directly before and after one event.
+    """
     return after.signals != before.signals
 
 

@@ -23,9 +23,10 @@ from agentmux.core.pipeline.registry import pipeline_of
 def of_results(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files to write for every check or review that ``event`` has decided.
 
-    The result is ``results.yaml`` in the folder of its phase; a review has a ``review.md`` there,
-    too. If the phase has failed, they are in the history instead, and there is a fix request. Empty
-    when the user requests changes, or when a resume stays in its phase.
+    For each of them, that is ``results.yaml`` in the folder of its phase and, for a review,
+    ``review.md``. If it has failed, these two belong into the history instead, and
+    ``fix_request.md`` is to be written, too. Nothing is written here. Empty when the user requests
+    changes, or when a resume stays in its phase.
 
     Args:
         before: The state before the event.
