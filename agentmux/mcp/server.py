@@ -68,7 +68,7 @@ def main(environ: Mapping[str, str]) -> int:
 
 
 def build(identity: Identity) -> MCPServer:
-    """Return an MCP server with one tool for each signal; it does not run yet.
+    """Return a new MCP server with one tool for each signal; the caller has to run it.
 
     ``identity`` names the session, the seat and the launch for which the tools submit signals.
     """

@@ -28,11 +28,11 @@ def draw_result(
 ) -> tuple[MonitorLine, ...]:
     """Return the lines that show a result: at most ``rows`` lines of at most ``cols`` cells.
 
-    Each part of the result gets an equal share of the rows, but no more than it needs. If there are
-    few rows, headings are left out, unless everything fits.
+    The parts (summary, checks, reviews, changes) get equal shares of the rows, but none gets more
+    than it needs. If there are few rows, headings are left out, unless everything fits.
 
     Args:
-        result: The result.
+        result: The result on which the user decides.
         cols: Columns of the terminal.
         rows: The number of rows that are free for it.
         writes: Whether the user is typing a text. Keys are then part of that text, so the lines

@@ -39,9 +39,10 @@ _DIFF_STYLES: Final = (
 
 
 def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
-    """Return how much of ``picture.reading``, the text that the user reads, fits on the screen.
+    """Return how many lines of ``picture.reading`` the screen shows, and how far it can scroll.
 
-    ``cols`` and ``rows`` are the size of the whole screen. Without a text, it is `TextPage()`.
+    ``picture.reading`` is the text that the user reads; if it is None, the result is `TextPage()`:
+    one line, no scrolling. ``cols`` and ``rows`` are the size of the whole screen.
     """
     reading = picture.reading
     if reading is None:
@@ -51,9 +52,11 @@ def page_of(picture: MonitorContent, cols: int, rows: int) -> TextPage:
 
 
 def draw_reading(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLine, ...]:
-    """Return ``rows`` lines: a page of the text that the user reads, above hints and a question.
+    """Return the lines of the whole screen while the user reads a text, ``picture.reading``.
 
-    The text is ``picture.reading``. Empty if there is none, or the pane has too few rows for it.
+    There are ``rows`` lines: a title, a page of the text, then a hint about keys and, if there is
+    one, the question that the user has to confirm. Empty if the user reads no text, or the screen
+    has too few rows for it. ``cols`` is the width of the screen.
     """
     reading, page = picture.reading, page_of(picture, cols, rows)
     if reading is None or page.rows < _LEAST:
@@ -109,7 +112,7 @@ def wrap_indented(text: str, cols: int) -> Iterator[str]:
     """Wrap one line of text, and yield the resulting lines, each with the indentation of ``text``.
 
     An indentation of more than half of the columns is dropped. At most 40 lines are yielded; the
-    rest is cut.
+    rest is cut. The text need not be clean: it is made safe to print first.
     """
     line = printable(text).rstrip()
     if len(line) <= cols and line.isascii():

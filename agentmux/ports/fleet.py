@@ -25,7 +25,8 @@ class Fleet(Protocol):
     def question(self, feature: str) -> FleetQuestion:
         """Return the decision that a feature waits for, and what an approval would do.
 
-        If it waits for none, the result's ``digest``, ``obstacle`` and ``lines`` are empty.
+        If the feature waits for none, only ``feature`` is set in the result; ``digest``,
+        ``obstacle`` and ``lines`` are empty.
 
         Args:
             feature: The feature's id.

@@ -34,7 +34,8 @@ class IssueText:
     Attributes:
         place: The repository that has the issue.
         comments: The comments by authors who may write to the repository, oldest first.
-        left_out: The number of other comments.
+        left_out: The number of other comments. It is 0, and ``comments`` is empty, if the comments
+            were not read.
     """
 
     place: RepoRef
@@ -51,7 +52,7 @@ class ForgeRequest:
     """A request (pull or merge request) on a forge.
 
     Attributes:
-        branch: The branch to be merged.
+        branch: The short name of the branch to be merged.
         commit: The id of the newest commit of ``branch``, as far as the forge knows.
         base: The branch that ``branch`` is to be merged into.
         is_open: Whether the request is neither merged nor closed.
@@ -124,7 +125,8 @@ class Forges(Protocol):
     def identity(self, place: RepoRef) -> str:
         """Return how the forge names the repository ``place`` in `ForgeRequest.source`.
 
-        Compare the two to see whether a request comes from this repository.
+        Depending on the forge, this is an id or a path such as ``owner/name``. A request whose
+        ``source`` equals the result comes from this repository.
 
         Raises:
             ForgeError: The forge's program cannot answer.
@@ -167,6 +169,8 @@ class Forges(Protocol):
     def open(self, new: NewRequest) -> str:
         """Open a request on the forge, and return what the forge's program printed to stdout.
 
+        The text is not parsed: the caller has to look for the request's URL in it.
+
         Raises:
             ForgeError: The program failed; the request may have been opened nevertheless.
         """
@@ -183,8 +187,8 @@ class RemoteBranches(Protocol):
 
         Args:
             name: Short name of the branch, such as ``main``.
-            remote: The name of the remote that has the branch; it is not asked, its state at the
-                last fetch counts. None looks for a local branch.
+            remote: The name of the remote that has the branch. The remote is not asked: its state
+                at the last fetch counts. None looks for a local branch.
         """
 
     def bring(self, name: str, commit: str, remote: str) -> None:

@@ -34,8 +34,8 @@ class AttachCommand:
     """The command that attaches a terminal to a feature's session.
 
     Attributes:
-        argv: The command line.
-        host: The host that ssh connects to; empty if the session is on this host.
+        argv: The command line, which begins with the program: AgentMux on this host, else ssh.
+        host: The address of the host that ssh connects to; empty if the session is on this host.
     """
 
     argv: tuple[str, ...]
@@ -66,7 +66,7 @@ class AttachCommand:
 
 
 def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachCommand:
-    """Return the command that attaches to the session of a feature; it is not run.
+    """Return the command that attaches this terminal to a feature's session; run nothing.
 
     Args:
         engine: The engine of the fleet's database.

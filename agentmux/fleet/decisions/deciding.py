@@ -25,8 +25,9 @@ class GivenDecision:
     """A person's decision before it is recorded.
 
     Attributes:
-        kind: `rows.APPROVE` or `rows.CHANGES`.
-        digest: The digest of the result that the person was shown.
+        kind: `rows.APPROVE` (``approve``) or `rows.CHANGES` (``changes``).
+        digest: The digest of the result that the person was shown; it has to be that of the result
+            in the database. `decide_with_consent` fills in an empty one.
         then: How an approved result is delivered, such as ``merge``; empty: as submitted with the
             feature, or else as configured.
         begins: The phase in which the next cycle begins; empty: the first one.
@@ -59,8 +60,9 @@ def decide_with_consent(
         person: The person who decides.
         row: The feature.
         given: The decision. If it has no digest, it is about the result in ``row``.
-        show: A function that is called with each line about the result, before an approval. None
-            shows the lines as notes to ``person``, and only if the person is asked.
+        show: A function that is called with each line about the result, before an approval, even
+            if nobody is asked. None shows the lines as notes to ``person``, and only if the person
+            is asked.
 
     Returns:
         The id of the decision.
@@ -133,7 +135,9 @@ def require_asked(row: Feature) -> dict[str, object]:
     """Check that a person has to decide on a feature; return what is to be decided.
 
     Returns:
-        The fields ``cycle``, ``digest``, ``obstacle`` and ``lines`` (`HostSessions.question`).
+        A copy of ``row.question``: ``cycle``, a number; ``digest`` of the result, empty if the
+        result cannot be approved now; ``obstacle``, why it cannot, else empty; and ``lines``, a
+        list of lines to read before the decision.
 
     Raises:
         BlockedError: There is nothing to decide.

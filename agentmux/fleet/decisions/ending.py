@@ -39,9 +39,10 @@ class DriveEnd:
         path: The session's directory; None if there is no session.
         view: The session when it was last seen; None if the drive did not get to see it.
         question: What a person has to decide, as in `Feature.question`; None if nothing.
-        delay_s: How many seconds to wait before the next drive, if the status is ``running``, or
-            ``parked`` without ``view``. With ``view``, the next drive of a parked feature comes
-            after the end of the usage limit, if that is known. Otherwise, there is none.
+        delay_s: How many seconds to wait before the next drive. It counts only if the status is
+            ``running``, or ``parked`` without ``view``. For ``parked`` with ``view``, the next
+            drive comes after the end of the usage limit, and not at all if that is not known. After
+            any other status, no drive comes.
     """
 
     outcome: Outcome

@@ -14,7 +14,8 @@ def next_job(row: Feature, kind: str, host: str | None, *, delay_s: float = 0.0)
 
     Args:
         row: The feature, with the number of its newest workflow in ``drive``.
-        kind: `workflows.ADMIT` or `workflows.DRIVE`.
+        kind: `workflows.ADMIT`, which assigns the feature to a host, or `workflows.DRIVE`, which
+            runs it there.
         host: The id of the only host that may run the workflow; None if any host may.
         delay_s: How many seconds the workflow waits in the queue at least.
     """

@@ -55,11 +55,15 @@ class Feature:
         path: The directory of that session on its host; empty if there is none yet.
         phase: The phase of that session when it was last seen; may be empty.
         pushed: The branch of the session if it was pushed; else empty.
-        result: Where the result is (``branch``, ``commit``, ``request``); None if not known yet.
-        question: What a person has to decide (``cycle``, ``digest``, ``obstacle``, ``lines``); None
-            if there is nothing to decide.
+        result: Where the result is: ``branch`` and ``commit``, as texts, and ``request``, with the
+            ``url`` and ``number`` of the pull or merge request. Each of the three is None if there
+            is none. The attribute is None as long as nothing is known.
+        question: What a person has to decide: ``cycle``; ``digest`` of the result, empty if the
+            result cannot be approved now; ``obstacle``, why it cannot, else empty; and ``lines``
+            to read before the decision. None if there is nothing to decide.
         epoch: 1, then 1 more each time the feature is begun again on another host.
-        drive: The number of its newest workflow, which may be an admission or a drive.
+        drive: The number of its newest workflow: a drive or, although the name says otherwise, an
+            admission, which assigns the feature to a host.
         idle_drives: How many drives in a row, including the newest, made no progress.
         progress: How many lines of its session's journal recorded work when the newest drive began.
         resumes: Whether the next drive has to resume a session that failed or was stopped.
@@ -101,14 +105,15 @@ class FeatureDecision:
     Attributes:
         id: A UUID.
         feature: The id of the feature.
-        kind: `APPROVE` or `CHANGES`.
+        kind: `APPROVE` (``approve``) or `CHANGES` (``changes``).
         cycle: The cycle whose result was decided on.
         digest: The digest of the result that the person was shown.
         then: How an approved result is delivered, such as ``merge``; empty: as configured.
         begins: The phase in which the next cycle begins; empty: the first one.
         text: The changes that the person requests; empty for an approval.
         by: Who decided; may be empty.
-        status: `OPEN`, `DELIVERED` or `REFUSED`.
+        status: `OPEN` until its host has delivered it; then `DELIVERED` if the session accepted
+            it, else `REFUSED`.
         answer: Why the session refused the decision, or what went wrong after it was accepted; may
             be empty.
     """
@@ -196,7 +201,7 @@ def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
 
 
 def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
-    """Return the features that meet all conditions ``where``, in the order of submission.
+    """Return the features that meet all conditions ``where``, first submitted first.
 
     Conditions are SQL expressions on `FEATURES`, such as ``FEATURES.c.key == name``; without any,
     all features are returned.

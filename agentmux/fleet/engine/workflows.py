@@ -53,7 +53,7 @@ class Job:
     """A workflow of a feature (its admission or a drive), to be enqueued with `Enqueuer.enqueue`.
 
     Attributes:
-        kind: `ADMIT` or `DRIVE`.
+        kind: `ADMIT`, which assigns the feature to a host, or `DRIVE`, which runs it there.
         feature: The feature's id.
         number: The workflow's number; a feature's workflows of both kinds are counted together.
         priority: The feature's priority, from 1 to 1000; the lowest number is taken first. It is
@@ -163,8 +163,9 @@ def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, d
         engine: The engine of the fleet's database.
         host: The host's id.
         log: The handler that receives the log of DBOS.
-        admit: Runs a workflow of kind `ADMIT`; takes the feature's id and the workflow's number.
-        drive: Runs a workflow of kind `DRIVE`; takes the same.
+        admit: Runs a workflow of kind `ADMIT`; takes the feature's id and the workflow's number,
+            and returns what was done, in words.
+        drive: Runs a workflow of kind `DRIVE`; takes and returns the same.
     """
     _configure(engine, host, log, run_migrations=False)
     DBOS.workflow(name=ADMIT, max_recovery_attempts=_MANY)(admit)

@@ -32,7 +32,8 @@ class CommandOutcome:
 
     Attributes:
         code: The exit code.
-        answer: The JSON output; empty if the command wrote no JSON object.
+        answer: The JSON object that the command wrote to stdout, parsed; its keys depend on the
+            command. Empty if it wrote none.
         said: The error message, with the first hint. Without an error, the last line that the
             command wrote to stderr, or a sentence with the exit code.
         lasting: Whether the same command would fail again, so that a new try is useless.

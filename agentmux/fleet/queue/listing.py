@@ -44,7 +44,10 @@ class FleetView:
         return tuple(each for each in self.hosts.values() if each.age_s >= STALE_S)
 
     def waiting_for(self, host: HostFacts) -> tuple[Feature, ...]:
-        """Return the unfinished features of ``host``, which only this host can continue."""
+        """Return the features assigned to ``host`` that have not ended: no other host takes them.
+
+        Those that run there now are among them.
+        """
         return tuple(
             each for each in self.features if each.host == host.id and each.status not in ENDED
         )
@@ -87,7 +90,7 @@ def find(engine: sa.Engine, name: str) -> Feature:
 def idle_host(engine: sa.Engine, row: Feature) -> str:
     """Return the name of a feature's host if no worker runs there; else an empty text.
 
-    It is empty also if the feature has no host. Whether a worker runs is read from the database
+    Empty also if the feature has no host. Whether a worker runs is read from the database
     now.
 
     Raises:
@@ -99,7 +102,14 @@ def idle_host(engine: sa.Engine, row: Feature) -> str:
 
 
 def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
-    """Return a feature in the form of the JSON output of ``agentmux fleet list``."""
+    """Return a feature as ``agentmux fleet list --json`` prints it, for `json.dumps`.
+
+    Returns:
+        The keys ``id``, ``key``, ``session``, ``status``, ``phase``, ``host`` (its name),
+        ``title``, ``priority``, ``reason``, ``decision`` (whether a person has to decide), and
+        ``updated_at`` and ``submitted_at`` (both as `stamp` returns them). None in place of an
+        empty text.
+    """
     return {
         "id": row.id,
         "key": row.key,
@@ -117,7 +127,14 @@ def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
 
 
 def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
-    """Return a host in the form of the JSON output of ``agentmux fleet list``."""
+    """Return a host as ``agentmux fleet list --json`` prints it, for `json.dumps`.
+
+    Returns:
+        The keys ``id``, ``name``, ``slots``, ``busy``, ``running`` and ``draining`` (as in
+        `HostFacts`), ``seen_s`` (seconds since its last report), ``stale`` (whether these are
+        `STALE_S` or more) and ``waiting`` (the ids of the features that only this host can
+        continue).
+    """
     return {
         "id": host.id,
         "name": host.name,
@@ -132,7 +149,12 @@ def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
 
 
 def decision_fields(decision: FeatureDecision) -> dict[str, object]:
-    """Return a decision in the form of the JSON output of ``agentmux fleet show``."""
+    """Return a decision as ``agentmux fleet show --json`` prints it, for `json.dumps`.
+
+    Returns:
+        The keys ``id``, ``kind``, ``cycle``, ``digest``, ``by``, ``status`` and ``answer``, as in
+        `FeatureDecision`; ``by`` and ``answer`` are None instead of empty.
+    """
     return {
         "id": decision.id,
         "kind": decision.kind,
@@ -145,9 +167,14 @@ def decision_fields(decision: FeatureDecision) -> dict[str, object]:
 
 
 def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, object]:
-    """Return a feature in the form of the JSON output of ``agentmux fleet show``.
+    """Return a feature as ``agentmux fleet show --json`` prints it, for `json.dumps`.
 
-    That has more fields than that of ``fleet list``. Its decisions are read from the database.
+    Its decisions are read from the database.
+
+    Returns:
+        The keys of `feature_fields`; ``wish``, ``epoch``, ``drive``, ``idle_drives``, ``question``
+        and ``result`` as in `Feature`; ``path``, None if there is none; and ``decisions``, a list
+        with the `decision_fields` of each.
     """
     with explain_errors(engine), engine.connect() as connection:
         given = rows.decisions(connection, row.id)

@@ -41,7 +41,7 @@ class DroppedWorkflows:
         """Context manager for the run of a workflow: in its block, the workflow counts as running.
 
         Args:
-            kind: `ADMIT` or `DRIVE`.
+            kind: The kind of the workflow: `ADMIT` or `DRIVE`.
             feature: The feature's id.
             number: The number of the workflow.
         """

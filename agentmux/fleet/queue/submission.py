@@ -50,7 +50,8 @@ class OwnRepositories:
     """The repositories that this host's user allows the fleet to run.
 
     Attributes:
-        allowed: The entries of the setting ``fleet.repos``.
+        allowed: The entries of the setting ``fleet.repos``: paths or URLs, in which ``*`` matches
+            any characters but ``/``.
         config: The user's configuration file, which has that setting; named in hints.
     """
 
