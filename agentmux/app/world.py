@@ -40,7 +40,7 @@ class Locks:
 
     Attributes:
         session: Returns the lock of a session, given the session's directory.
-        tree: Returns the lock of the work tree that contains a directory of a project.
+        tree: Returns the lock of the work tree that contains the given directory.
         is_alive: Returns whether a process with this pid and start time runs; a start time of 0
             matches any process with the pid.
     """
@@ -55,12 +55,12 @@ class Repositories:
     """Facts about the repository around a directory; only ``nested`` runs git.
 
     Attributes:
-        nested: Returns the repositories inside the directory (`Repository.list_nested`); empty if
-            git fails.
+        nested: Returns the paths of the repositories inside the directory, as
+            `Repository.list_nested` does; empty if git fails.
         branch_at: Returns the branch that is checked out; empty if HEAD is detached, None if the
             branch cannot be determined.
-        is_branch_gone: Returns whether the repository has no branch of this name; False if that
-            cannot be determined.
+        is_branch_gone: Takes the directory and the short name of a branch. Returns whether the
+            repository has no such branch; False if that cannot be determined.
         around: Returns the git directory that all worktrees of the repository share; None outside
             of a repository.
         tops_of: Takes such a git directory. Yields the top directory of each worktree that the
@@ -116,6 +116,8 @@ class Site:
 class OwnCommands:
     """The command lines of AgentMux's own programs that run in an agent's pane.
 
+    Each begins with the program.
+
     Attributes:
         wrapper: The argv of the wrapper, without its last argument, the launch folder.
         mcp_server: The argv of AgentMux's MCP server.
@@ -165,7 +167,12 @@ class Agents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """The templates of prompts, and the pipelines."""
+    """The texts that a session is made from.
+
+    Attributes:
+        templates: The templates of prompts, with the project's additions to them.
+        pipelines: The definitions of pipelines: built in, the project's and the user's.
+    """
 
     templates: Templates
     pipelines: Pipelines
@@ -205,8 +212,8 @@ class Consent:
 
     Attributes:
         trust: The record of what the user trusts.
-        allow: Takes keys of parts that need trust. Returns a copy of the world in which these
-            parts have effect, too.
+        allow: Takes keys of parts that need trust, such as ``agents.claude``. Returns a copy of the
+            world in which these parts have effect, too; records no trust.
         preview: Returns a copy of the world in which all parts have effect, but no agent's program
             is run.
     """

@@ -131,7 +131,12 @@ class PerformerLoop(Loop, Protocol):
         """
 
     def give_up(self, what: str, error: Exception) -> None:
-        """Show that the work ``what`` has failed with ``error``; only a resume tries it again."""
+        """Show in the monitor that some work has failed for good; only a resume tries it again.
+
+        Args:
+            what: The name of the work, as messages show it, such as ``the prompt of coder-2 …``.
+            error: Its last error.
+        """
 
 
 async def _at_once() -> None:
@@ -142,7 +147,8 @@ class Performer:
     """Performs the actions of one session.
 
     Attributes:
-        ready: Called and awaited before panes are opened; the default returns at once.
+        ready: Called and awaited before panes are opened, so that other work (a work-tree
+            checkpoint) can end first; the default returns at once.
     """
 
     def __init__(
@@ -207,7 +213,7 @@ class Performer:
 
         Args:
             actions: What to do, in this order, except that launches come first.
-            facts: What the actions were decided on.
+            facts: What was observed of the session when the actions were decided.
         """
         phase = working_phase(self._session.state)
         self._launches_seen = facts.launches  # the facts that the actions were decided on

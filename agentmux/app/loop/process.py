@@ -71,7 +71,8 @@ async def drive(
         files: The session's directory.
         request: What the command that started this process asks for.
         tools: The parts of the outside world that only the loop needs.
-        identity: Fields that describe this process, for the lock and the runtime note.
+        identity: Fields that describe this process, such as ``orchestrator_pid``, ``version`` and
+            ``socket``; they are written into the session's lock and runtime note.
         report: Called once, when the orchestrator is ready; tells the waiting command.
 
     Returns:
@@ -193,10 +194,16 @@ def _require_own(tools: LoopDependencies, session: Session) -> None:
 
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
-    """Apply the journal's pending events; for a resume, decide and record the phase to resume in.
+    """Bring the session's state up to date, before the loop starts; launch nothing.
 
-    Also finishes an interrupted rewind. ``socket`` is the path of the tmux server's socket, which a
-    resume records.
+    Applies the journal's pending events, and finishes an interrupted rewind. For a resume, decides
+    in which phase the session resumes, and records that; for a reattach, records the reattach.
+
+    Args:
+        world: The world of the session's workplace.
+        session: The session.
+        request: What the command that started this process asks for.
+        socket: The path of the tmux server's socket, which a resume records.
 
     Raises:
         SessionDoneError: The session to resume is done.

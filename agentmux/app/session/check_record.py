@@ -73,11 +73,13 @@ def adopt_checks(world: World, session: Session) -> None:
 def adoptable(
     world: World, state: SessionState, files: SessionFiles
 ) -> tuple[tuple[str, str, CheckDone | BaseChecked], ...]:
-    """Return seat, launch and fact of each command that ended without a record in the journal.
+    """Return each command that ended without a record in the journal: seat, launch id and fact.
+
+    The fact is the one to record. Changes nothing.
 
     A command of a check counts only if the work tree's files are still those that it ran on; a
     command on the base always counts, because the base never changes. Git is asked only if such a
-    command of a check exists. Changes nothing.
+    command of a check exists.
     """
     facts: list[tuple[str, str, CheckDone | BaseChecked]] = []
     for ended in _find_ended_checks(state, files):

@@ -11,7 +11,9 @@ SAYS: Final = "agentmux.app.loop.orchestrator"
 
 
 def first_log(messages: Iterable[str], at: str) -> str:
-    """Return the lines of a new session's log that make the monitor show ``messages``.
+    """Return the text with which a new session's log begins, so that the monitor shows messages.
+
+    It has one line of JSON for each message. Writes nothing.
 
     Args:
         messages: The messages, one sentence each.

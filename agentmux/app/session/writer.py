@@ -64,7 +64,8 @@ class Session:
         state: The last saved state.
         warnings: What was wrong with the files when they were first read, one sentence each.
         tell: Called with each later warning about the files; logs it unless replaced.
-        notice: Called with each signal that counts, after it was applied to ``state``.
+        notice: Called with each signal or user decision that counts, after it was applied to
+            ``state``; does nothing unless replaced.
     """
 
     def __init__(
@@ -264,8 +265,9 @@ class Session:
 
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dict[str, object]:
-    """Return the fields of a ``resumed`` event: what the artifacts show of the session's state.
+    """Return the fields of a `StateFromDisk`: what the artifacts show of the session's state.
 
-    Drafts do not count. ``phase`` is the phase in which the session resumes.
+    They become the field ``found`` of a ``resumed`` event. Drafts do not count. ``phase`` is the
+    phase in which the session resumes.
     """
     return to_fields(state_from_disk(state, without_drafts(state, artifacts), phase))

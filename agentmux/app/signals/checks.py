@@ -41,7 +41,8 @@ class CheckedSubmission:
 
     Attributes:
         fact: The fact that the submission would record.
-        about: The sub-plan, topic or role that distinguishes two signals of one launch.
+        about: The sub-plan, topic or role that distinguishes two signals of one launch; empty if
+            such a signal has none.
         sha256: The SHA-256 of the artifact; empty if there is none.
         place: The path of the artifact relative to the session's directory; of several artifacts,
             the path of their folder.
@@ -118,7 +119,7 @@ class _Reader:
 def check(files: SignalFiles, identity: Identity, submission: Submission) -> CheckedSubmission:
     """Read the artifact of ``submission``, check every rule, and return the fact and all problems.
 
-    Writes nothing.
+    Writes nothing. Whether the signal counts is not judged here, but in `submit`.
 
     Args:
         files: The session's directory.
@@ -126,7 +127,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
         submission: What is handed in, or asked for.
 
     Raises:
-        UsageError: The named role is not a reviewer.
+        UsageError: ``submission.role`` is not a reviewer.
     """
     signal = DESCRIPTIONS[submission.signal]
 

@@ -52,7 +52,9 @@ class SubmitAnswer:
     """The answer to a signal.
 
     Attributes:
-        result: ``accepted``, ``ignored``, ``duplicate`` or ``refused``.
+        result: ``accepted`` (it counts), ``ignored`` (journaled, but does not count), ``duplicate``
+            (of one that counted; not journaled again) or ``refused`` (breaks a rule; not
+            journaled).
         event_id: The id of the event; None if the signal was refused.
         reason: Why the signal was not accepted, or what else the caller should know.
         problems: Every broken rule, if the signal was refused.
@@ -66,7 +68,10 @@ class SubmitAnswer:
     is_heard: bool = False
 
     def to_fields(self) -> dict[str, object]:
-        """Return the fields of this answer for ``--json`` and for the MCP server."""
+        """Return the fields of this answer for ``--json`` and the MCP server, without ``is_heard``.
+
+        The key ``schema`` is added: the version of the format.
+        """
         return {
             "schema": 1,
             "result": self.result,
@@ -125,7 +130,7 @@ def submit(
         poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.
 
     Raises:
-        UsageError: The pane belongs to another session, or the named role is not a reviewer.
+        UsageError: The pane belongs to another session, or ``submission.role`` is not a reviewer.
         NotFoundError: There is no such session.
         DataError: The session cannot be read or written.
     """
@@ -212,7 +217,8 @@ def report(
     Args:
         files: The session that ``identity`` names.
         identity: The calling agent, with the conversation that the hook named.
-        evidence: How the hook shows that a prompt arrived; empty if it does not.
+        evidence: How the hook shows that a prompt arrived, such as ``hook UserPromptSubmit``; empty
+            if it does not.
         at: The current time, as the journal writes it.
         new_id: Returns an id for each event.
         poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.

@@ -50,8 +50,8 @@ class SeatOutlook:
             (a shell for a person) or ``screen`` (only its last screen). In a live session: the
             status of the agent, as shown to people.
         reason: Why this mode was chosen; empty in a live session.
-        digests: What the user can choose for the seat, each with the digest of the launch that they
-            then agree to (`LaunchPlan.digest`); empty in a live session.
+        digests: By each choice that the user has for the seat, the digest of the launch to which
+            they agree with it (`LaunchPlan.digest`); empty in a live session.
     """
 
     seat: str
@@ -141,8 +141,9 @@ def seat_lines(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the parts of a line for each seat, with what the user chose for it.
 
-    The parts are a mark, the seat, and how it is started. If ``numbered``, the mark of each of the
-    first nine seats begins with its number, for a key.
+    The parts are a mark, the seat, and words for how it is started. The mark is `NATIVE_MARK` if
+    the conversation comes back, else a space. If ``numbered``, it begins with the seat's number,
+    which is a key to press; with a space in place of the number after the first nine seats.
     """
     for number, (each, choice) in enumerate(seats, start=1):
         key = f"{number if number < 10 else ' '} " if numbered else ""
@@ -161,7 +162,7 @@ def outlook(
     *,
     is_attended: bool = True,
 ) -> Outlook:
-    """Return what a resume of the session would do.
+    """Return what a resume of the session would do; start and write nothing.
 
     A session that cannot be read or resumed raises no error: the result says why.
 

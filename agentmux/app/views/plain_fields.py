@@ -15,19 +15,19 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def mapping(fields: Json, name: str) -> Mapping[str, Any]:
-    """Return the mapping in the field ``name``; an empty mapping if there is none."""
+    """Return the field ``name``; an empty mapping if it is missing or is no mapping."""
     value = fields.get(name)
     return value if isinstance(value, dict) else NOTHING
 
 
 def text(fields: Json, name: str) -> str:
-    """Return the text in the field ``name``; empty if there is none."""
+    """Return the field ``name``; an empty text if it is missing or is no text."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 
 
 def number(fields: Json, name: str, default: int) -> int:
-    """Return the whole number in the field ``name``; ``default`` if there is none."""
+    """Return the field ``name``; ``default`` if it is missing or is no whole number."""
     value = fields.get(name)
     return value if type(value) is int else default
 

@@ -22,9 +22,9 @@ class ProjectSummary:
     """The unfinished sessions of a project, grouped by what they need.
 
     Attributes:
-        sessions: The unfinished sessions by group, newest first; groups without sessions are
-            missing.
-        names: The names of all sessions of the project, newest first.
+        sessions: The unfinished sessions by group, the one that changed last first; groups without
+            sessions are missing.
+        names: The names of all sessions of the project, the one that changed last first.
         done: How many sessions are done, or were moved elsewhere.
         problems: What could not be read, and which tmux servers or locks could not be asked.
         exit_code: The exit code for the worst problem; OK if there are none.

@@ -39,7 +39,7 @@ def moved_lines(view: SessionView) -> Iterator[str]:
 
 
 def check_lines(view: SessionView) -> Iterator[str]:
-    """Yield one line for each command of the checks: what the command has shown."""
+    """Yield one line for each command of the checks that has ended: its phase, and how it ended."""
     for phase in view.as_json()["checks"]:
         for command in phase["commands"]:
             yield f"{phase['phase']}, {command['says']}"
@@ -79,7 +79,7 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
 
 
 def ways_not_looked_up() -> tuple[str, ...]:
-    """Return a text in place of the ways to get a kept result; looks nothing up."""
+    """Return one text in place of the ways to get a kept result, which are not looked up."""
     return ("(not looked for)",)
 
 
@@ -90,8 +90,8 @@ def lines_after_detach(
 
     Args:
         view: The session.
-        ways: Returns the ways to get a kept result, the command to suggest last; called only if the
-            result was kept.
+        ways: Returns one text or more on how to get a kept result; the last one is the command to
+            suggest. Called only if the result was kept.
     """
     name = view.session
     if view.status == SessionStatus.DONE:

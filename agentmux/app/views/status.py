@@ -62,7 +62,7 @@ _FEATURE_MAX: Final = 120
 def look(
     site: Site, entries: Sequence[SessionEntry], *, warns: bool = True
 ) -> OperationResult[tuple[SessionView, ...]]:
-    """Return a view of each session, with the problems that were met.
+    """Return a view of each session, with the problems that were met; change nothing.
 
     The result has a problem for each session that cannot be read, or whose tmux server or lock
     cannot be asked (except if tmux is not installed, because then nothing is live). The worst one
@@ -135,7 +135,8 @@ def session_view(
     Args:
         entry: The session.
         liveness: Whether its tmux session and its orchestrator run.
-        runtime: The runtime note; ignored unless the present orchestrator wrote it.
+        runtime: The fields of the session's runtime note (`RuntimeNote`); empty if there is none.
+            Ignored unless the present orchestrator wrote it.
         project: The directory that shown paths are relative to.
         now: The current time.
         decided: Whether the journal contains a decision of the user that is not applied yet.

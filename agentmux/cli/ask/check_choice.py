@@ -24,7 +24,7 @@ _LARGEST: Final = 1 << 20
 
 
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
-    """Propose commands that, judging by the project's files, run its tests and other checks.
+    """Return commands that, judging by the project's files, run its tests and other checks.
 
     Reads the few files that say so, such as ``pyproject.toml``; runs no command.
     """

@@ -40,7 +40,7 @@ class PermissionLevel:
 
 
 def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
-    """Return the levels that can be chosen for an agent, the lowest first; at least that, `ASK`."""
+    """Return the levels that can be chosen for an agent; the first is `ASK`, the lowest."""
     levels = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
     if spec.edit_args:
         says = "edits files, hands in its work; asks before it goes further"

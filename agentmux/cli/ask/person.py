@@ -77,6 +77,9 @@ def agrees(question: str, *, usual: bool = False) -> bool:
     """Ask a person a question with the answers yes and no; return whether the answer is yes.
 
     The caller must know that a person can be asked. ``usual`` is the answer of an empty line.
+
+    Raises:
+        typer.Abort: The person pressed Ctrl-C, or standard input has ended.
     """
     return typer.confirm(render.printable(question), default=usual, err=True)
 

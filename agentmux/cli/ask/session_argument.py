@@ -42,9 +42,10 @@ def resolve_session(
 ) -> tuple[Site, SessionEntry]:
     """Return the `Site` of a session's project, and the session to which ``name`` refers.
 
-    If ``name`` is a path, the session may belong to a project other than the current one. If it is
-    only the beginning of a name, and ``command`` cannot be taken back (as ``remove``), a person is
-    asked whether the session is meant.
+    If ``name`` is a path, the session may belong to a project other than the current one; then
+    ``--project`` is added to the commands in later messages. If it is only the beginning of a name,
+    and ``command`` cannot be taken back (as ``remove``), a person is asked whether the session is
+    meant.
 
     Args:
         invocation: The global options.
@@ -121,14 +122,15 @@ def resolve_world(
 
 
 def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]:
-    """Return every session that is neither done nor moved elsewhere, newest first; at least one.
+    """Return the sessions, at least one, that are neither done nor moved; the last changed first.
 
     Args:
         site: The project.
         command: The command that needs such a session, for messages and hints.
 
     Raises:
-        NotFoundError: There is none; the message says what happened to the newest session.
+        NotFoundError: There is none; the message says what happened to the session that changed
+            last.
     """
     entries = list_sessions(site)
     unfinished = tuple(entry for entry in entries if not entry.is_done)
@@ -206,7 +208,7 @@ def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
 def command_for_hints(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
-    """Return the command line that the user typed, with its options, to be shown in hints.
+    """Return the command with the options that the user typed, without ``agentmux``, for hints.
 
     The caller leaves out options that give consent, so that a pasted hint does no more than the
     user asked for.

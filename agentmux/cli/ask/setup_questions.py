@@ -56,7 +56,8 @@ def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str
     """Ask how much each agent may do without asking; writes nothing.
 
     Returns:
-        The ``permission_args`` for the configuration, by agent; agents that need none are left out.
+        The ``permission_args`` for the configuration, by agent. Left out are agents whose arguments
+        stay as they are, and agents that are not in the registry.
     """
     registry = load_registry(world.settings)
     permissions: dict[str, tuple[str, ...]] = {}
@@ -68,7 +69,7 @@ def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str
 
 
 def ask_worktrees(ask: Ask) -> WorktreeMode:
-    """Ask whether sessions work in the user's checkout or in worktrees of their own."""
+    """Ask whether sessions get worktrees of their own; return the answer, and write nothing."""
     rows = [
         (f"  {number}", mode.value, says)
         for number, (mode, says) in enumerate(_WORKTREES.items(), start=1)

@@ -43,7 +43,8 @@ class Parameter:
         names: The spellings of an option, such as ``--yes`` and ``-y``; empty for an argument.
         off: The spellings that turn a flag off, such as ``--no-worktree``.
         metavar: The placeholder for the value in the help; empty for a flag.
-        kind: How the value is completed: a key of `candidates.KINDS`; empty if it is not completed.
+        kind: How the value is completed: a key of `candidates.KINDS`, such as ``session``; empty if
+            it is not completed.
         choices: The allowed values; empty if any value is allowed.
         repeats: Whether the parameter may be given several times.
         required: Whether the parameter must be given.
@@ -114,13 +115,16 @@ class Command:
 
 
 def load() -> Command:
-    """Read the data file, and return the program ``agentmux`` with all of its commands."""
+    """Read the data file `DATA`; return the program ``agentmux`` with all of its commands."""
     with open(DATA, encoding="utf-8") as file:
         return command_of(json.load(file))
 
 
 def command_of(fields: Mapping[str, Any]) -> Command:
-    """Return the `Command` that a record of the data file describes."""
+    """Return the `Command` that a record of the data file `DATA` describes.
+
+    The keys of the record are the attributes of a `Command`, with lists and mappings as in JSON.
+    """
     return Command(
         name=fields["name"],
         group=fields["group"],

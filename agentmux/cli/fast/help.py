@@ -21,7 +21,7 @@ _FLAGS: Final = frozenset({"--help", "-h"})
 def is_wanted(argv: Sequence[str]) -> bool:
     """Whether a command line asks for help: by the command ``help``, or by ``--help`` or ``-h``.
 
-    Words after ``--`` do not count.
+    ``argv`` is the words after ``agentmux``; those after ``--`` do not count.
     """
     end = argv.index("--") if "--" in argv else len(argv)
     return argv[:1] == ["help"] or not _FLAGS.isdisjoint(argv[:end])

@@ -40,18 +40,23 @@ class BaseRunner:
         self._loop = loop
 
     async def make(self, _: MakeBase) -> None:
-        """Start to make the worktree for the base, unless it is being made or removed."""
+        """Start to make the worktree for the base, unless it is being made or removed.
+
+        The journal then records that it was made or, if git fails, that the checks on the base are
+        over, and why.
+        """
         self._background.run("base", self._make_base())
 
     async def end(self, action: EndBase) -> None:
         """Start to remove the worktree for the base, unless it is being made or removed.
 
-        The journal then records that the checks on the base are over, and why (``action.because``).
+        The journal then records that the checks on the base are over, and ``action.because``: why
+        they could not run there.
         """
         self._background.run("base", self._finish_base(action.because))
 
     async def record(self, action: RecordBase) -> None:
-        """Write to the journal what a command on the base has shown."""
+        """Write to the journal how a command on the base ended: passed, failed or could not run."""
         self._watcher.look_at((action.launch,))
         self._session.record(base_fact(action), seat=action.seat, launch=action.launch)
         base = self._session.state.base_checks

@@ -33,9 +33,10 @@ class Checker:
         )
 
     async def begin(self, action: BeginChecks) -> None:
-        """Compute the id of the work tree's files; record that the check begins on them, if due.
+        """Record that the check begins on the work tree's present files, if due; run no command.
 
-        It is due if it has not begun on these files, or has to begin again on them (`is_stale`).
+        The check is due if it has not begun on these files, or has to begin again on them
+        (`is_stale`). Their id is computed in any case.
         """
         tree = await self._tree()
         self._watcher.tree = tree
@@ -53,7 +54,10 @@ class Checker:
         return tree or f"{UNKNOWN_TREE}{self._new_id()}"
 
     async def record(self, action: RecordCheck) -> None:
-        """Write to the journal what a command has shown, with the end of its output."""
+        """Write to the journal how a command of the check ended.
+
+        If it did not pass, the end of its output is written, too.
+        """
         now = await self._tree()
         left = "" if now.startswith(UNKNOWN_TREE) else now
         fact = check_fact(self._session.state, self._session.files, action, left)

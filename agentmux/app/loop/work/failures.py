@@ -28,9 +28,11 @@ def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
 
 
 def describe_unexpected(error: Exception, session: str) -> str:
-    """Return why work was given up after unexpected errors.
+    """Return, in words, why work is not tried again, and what the user can do.
 
-    ``session`` is the name of the session, for the command with which to try again.
+    Args:
+        error: The last of several unexpected errors.
+        session: The name of the session, for the commands with which to try again.
     """
     again = f"agentmux stop {session}, then agentmux resume {session}"
     return (

@@ -22,7 +22,7 @@ _UNKNOWN: Final = (
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
     """Return the two files that every agent reads first, the request and the common rules.
 
-    They are not written here.
+    Writes nothing.
 
     Args:
         world: The outside world.
@@ -30,7 +30,7 @@ def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, s
         state: The state of the session.
 
     Returns:
-        The content of each file, by its path in the session's directory.
+        The content of each file, by its path relative to the session's directory.
     """
     inputs = PromptInputs(
         session_dir=str(path),

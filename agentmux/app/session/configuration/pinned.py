@@ -37,9 +37,10 @@ _PATTERNS_MAX: Final = 1 << 20
 def changed_settings(world: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
     """Return the names of the settings that now differ from what the session has kept.
 
-    They are ``verify``, ``pipelines.NAME`` and, if the session has a worktree of its own,
-    ``git.setup`` and the path of the file of copy patterns (`GitSettings.copy`). Parts of the
-    project's files that are not trusted count, too.
+    They are ``verify``, ``pipelines.NAME`` (NAME is the session's pipeline; also if the kept copy
+    of it is damaged) and, if the session has a worktree of its own, ``git.setup`` and the path of
+    the file of copy patterns (``git.copy`` if none is configured). Parts of the project's files
+    that are not trusted count, too.
     """
     now = world.consent.preview()
     return (*_changed_place(now, state, files), *_changed_pipeline(now, state, files))
@@ -88,10 +89,11 @@ def _own(files: Mapping[str, str]) -> Mapping[str, str]:
 def pipeline_repin(
     world: World, state: SessionState, files: SessionFiles
 ) -> tuple[Repinned, Mapping[str, str]] | None:
-    """Return the fact by which a session takes the current version of its pipeline, and its files.
+    """Return what a session needs to take the current version of its pipeline; write nothing.
 
-    The files are those to write: content by path in the session's directory. The fact leaves the
-    session's setup unchanged. Returns None if the pipeline has not changed. Writes nothing.
+    That is the fact to record, and the prompts and schemas to write: content by path relative to
+    the session's directory. The fact leaves the session's setup unchanged. Returns None if the
+    pipeline has not changed.
 
     Raises:
         AgentmuxError: The pipeline no longer exists, or cannot be used.

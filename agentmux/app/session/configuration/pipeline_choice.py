@@ -70,10 +70,14 @@ class ChosenPipeline:
 
     Attributes:
         origin: Where it comes from: built in, or from the user's or the project's files.
-        definition: The pipeline as the session runs it.
-        files: The SHA-256 of each file to freeze, by its name in the definition.
-        texts: The content of the same files, by their path in the session.
-        verify: The commands of its checks, in the form of the state; empty if it has no check.
+        definition: The pipeline as the session runs it: without checks if no commands are
+            configured for them.
+        files: The SHA-256 of each file of which the session keeps a copy, by the file's name in
+            the definition: the pipeline's own prompts and schemas, and `WHOLE`.
+        texts: The content of the files in ``files``, by their paths relative to the session's
+            directory.
+        verify: The commands of its checks, as ``state.json`` records them; empty if it has no
+            check.
     """
 
     origin: Origin
@@ -105,6 +109,8 @@ def describe_cost(world: World, chosen: ChosenPipeline, *, product_manager: bool
 
 def choose_pipeline(world: World, name: str) -> ChosenPipeline:
     """Find a pipeline, check it, and return it in the form that a new session runs.
+
+    Writes nothing.
 
     Args:
         world: The project, with the settings that are trusted.
@@ -190,10 +196,10 @@ def no_pipeline(world: World, name: str) -> UsageError:
 
 
 def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
-    """Check the definition of a pipeline, and return what the check has found.
+    """Check the definition of a pipeline; return the pipeline, or all problems.
 
-    The result has the pipeline, or None for it and all problems. A pipeline that this version
-    cannot run yet counts as a problem, too.
+    If there are problems, the ``pipeline`` of the result is None. It is a problem, too, if this
+    version cannot run the pipeline.
     """
     around = Surroundings(
         roles=frozenset((*ROLES, *settings.own_roles)),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def sessions_further_up(site: Site) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield each parent directory of the project that has sessions, with the names of its sessions.
+    """Yield each directory above the project that has sessions, and the names of these sessions.
 
-    The nearest one comes first.
+    The nearest directory comes first.
     """
     for project in site.project.parents:
         with suppress(DataError):  # others may own it
@@ -45,7 +45,8 @@ def hints_further_up(
     Args:
         site: The project.
         command: What to type after ``agentmux``.
-        has: Called with a project's directory of sessions, and the names of these sessions.
+        has: Takes the directory that contains the sessions of a parent project, and the names of
+            these sessions; returns whether to hint at them.
     """
     for project, names in sessions_further_up(site):
         if has(project / layout.SESSIONS_DIR, names):

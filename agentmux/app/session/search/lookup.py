@@ -60,7 +60,7 @@ class SessionEntry:
     Attributes:
         name: The name of the directory.
         path: The absolute path of the directory.
-        fields: The fields of the last saved state; empty if none can be read.
+        fields: The fields of the last saved state, as in ``state.json``; empty if none can be read.
         source: Where they were read: ``state.json``, ``backup``, ``journal`` or ``none``.
         updated: When the session last changed: by its state, else by the files' times, else by the
             time in its name.
@@ -112,11 +112,14 @@ class Liveness:
     """Whether a session's tmux session and its orchestrator run.
 
     Attributes:
-        live: Whether the session's tmux session exists; None if its server does not answer.
+        live: Whether there is a ``tmux`` session, or the session's tmux server runs without its
+            socket; None if the server does not answer. ``target`` says whether the tmux session is
+            the session's own.
         because: The reason for ``live``, in words.
         tmux: The tmux session that has the session's uuid, else the one that has its name, else
             None.
-        target: The tmux session that has the session's uuid; None if there is none.
+        target: The tmux session that has the session's uuid; None if there is none, or if it
+            belongs to the directory ``copy_of``.
         socket: The socket of the tmux server that was asked.
         copy_of: The directory of the live session of which this directory is a copy; else None.
         moved_from: The directory of the session when its tmux session was created, if it was
@@ -164,14 +167,18 @@ def sessions_dir(project: Path) -> Path:
 
 
 def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
-    """Return every session of the project, newest first; unreadable ones have a ``problem``."""
+    """Return every session of the project, the one that changed last first.
+
+    Sessions that cannot be read have a ``problem``.
+    """
     return tuple(sorted(_entries(site, _names(site)), key=_newest, reverse=True))
 
 
 def newest_sessions(site: Site, most: int) -> tuple[tuple[SessionEntry, ...], int]:
-    """Return the ``most`` newest sessions, newest first, and the number of all sessions.
+    """Return the ``most`` sessions that changed last, and the number of all sessions.
 
-    Only the returned ones are held in memory: holding a thousand takes as long as reading them.
+    The one that changed last comes first. Only the returned ones are held in memory: holding a
+    thousand takes as long as reading them.
     """
     names = _names(site)
     return tuple(nlargest(most, _entries(site, names), key=_newest)), len(names)
@@ -191,7 +198,7 @@ def _newest(entry: SessionEntry) -> tuple[datetime, str]:
 
 
 def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
-    """Return every session that is neither done nor moved elsewhere, newest first.
+    """Return every session that is neither done nor moved elsewhere, the last changed one first.
 
     Sessions that cannot be read are included.
     """
@@ -354,7 +361,7 @@ def shown_path(path: Path, project: Path) -> str:
 
 
 def network_warnings(site: Site) -> tuple[str, ...]:
-    """Return a warning if the sessions are on a network file system, else nothing."""
+    """Return one warning if the sessions are on a network file system, else an empty tuple."""
     kind = site.network(sessions_dir(site.project))
     if not kind:
         return ()
@@ -366,9 +373,10 @@ def network_warnings(site: Site) -> tuple[str, ...]:
 
 
 def home_of(site: Site, entry: SessionEntry) -> Path:
-    """Return the directory of the project that a session belongs to, by the session's path.
+    """Return the directory of the project (not of the session) to which a session belongs.
 
-    A session outside of any project's sessions directory belongs to the project of ``site``.
+    The session's path tells. A session outside of any project's sessions directory belongs to the
+    project of ``site``.
     """
     folder, ours = entry.path.parent, sessions_dir(site.project)
     if folder in {ours, ours.resolve()}:
@@ -384,7 +392,7 @@ def project_around(session: Path) -> Path | None:
 
 
 def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:
-    """Return the only session in ``entries``.
+    """Return the only session in ``entries``; ask nobody.
 
     Args:
         entries: The sessions to choose from.
@@ -435,7 +443,7 @@ def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]
 def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     """Return the tmux session that has the session's uuid, to attach to, take over or kill.
 
-    None if there is no tmux session.
+    None if there is no tmux session, or if it cannot be reached (`require_live` raises then).
 
     Raises:
         BlockedError: The directory is a copy of a live session; or a tmux session has the same
@@ -515,9 +523,10 @@ def describe_copy(entry: SessionEntry, original: Path) -> str:
 
 
 def require_no_copy(site: Site, entry: SessionEntry) -> None:
-    """Check that the directory is not a copy of a live session.
+    """Check that the session's directory is not a copy of a live session.
 
-    tmux is asked only if the runtime note names another directory.
+    tmux is asked only if the runtime note, which the last orchestrator left in the directory, names
+    another directory.
 
     Raises:
         BlockedError: The directory is a copy.

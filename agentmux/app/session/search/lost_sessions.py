@@ -110,7 +110,7 @@ def require_none_lost(site: Site) -> None:
     """Check that no session of the project has lost its directory.
 
     Raises:
-        LostSessionError: A session has; the error is about the newest one.
+        LostSessionError: A session has; of several, the error is about the last one by path.
     """
     for trace in reversed(lost_sessions(site)):
         raise LostSessionError(trace)

@@ -39,7 +39,7 @@ class SessionChanges:
 
 
 def result_base(repository: Repository, state: SessionState, head: str = "HEAD") -> str | None:
-    """Return the commit after which all changes are the session's own.
+    """Return the id of the commit after which all changes are the session's own.
 
     That is the commit from which the session began or, if its branch has taken in later commits
     of the base branch, the last of these. None if the session began without a commit.

@@ -135,7 +135,9 @@ def find_tree_taken_error(site: Site, top: Path) -> TreeTakenError | None:
 def merge_note(home: Path) -> Mapping[str, object]:
     """Return the note for the lock of a work tree into which the session at ``home`` only merges.
 
-    If the process is killed while it merges, the note stays, but the session works elsewhere.
+    Its keys are ``path``, the session's directory, and ``for``, which is ``merge``. Writes nothing.
+    If the process that holds the lock is killed, the note stays; ``for`` then tells that the
+    session does not work in that work tree.
     """
     return {"path": str(home.resolve()), _PURPOSE: _MERGE}
 
@@ -157,7 +159,9 @@ def _worker(lock: TreeLock) -> Path | None:
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
-    """Return the newest unfinished session that has to commit its result in the checkout ``top``.
+    """Return the unfinished session that has to commit its result in the checkout ``top``.
+
+    If there are several, the one that changed last is returned.
 
     Nobody else may move HEAD there meanwhile. None if there is no such session, or if ``top`` is
     not the top of the project's checkout.

@@ -55,13 +55,19 @@ def worktree_of(
 
 
 def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
-    """Return the state with the place at which the session's worktree is now, if it was moved."""
+    """Return the state with the present path of the session's worktree; record nothing.
+
+    The result equals ``state`` if the worktree was not moved, or if the session has none.
+    """
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
 
 
 def relocation(before: SessionState, after: SessionState) -> WorktreeMoved | None:
-    """Return the fact to record if the worktree was found at another place; else None."""
+    """Return the fact to record if the worktree's path differs in ``after``; else None.
+
+    ``after`` is the result of `locate_worktree` for ``before``.
+    """
     if after.worktree is None or after.worktree == before.worktree:
         return None
     return WorktreeMoved(path=after.worktree)
@@ -203,7 +209,7 @@ def make_worktree(
 ) -> tuple[WorktreeMade | None, tuple[str, ...]]:
     """Make the worktree of the session at ``home``, unless it exists or the session has none.
 
-    Safe to repeat.
+    Safe to repeat. Writes nothing to the journal.
 
     Args:
         world: The project.

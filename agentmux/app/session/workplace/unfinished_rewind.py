@@ -50,7 +50,7 @@ def save_tree(
     Args:
         session: The session.
         store: Saves the work tree.
-        because: Why the checkpoint is taken.
+        because: Why the checkpoint is taken, in one of the words of `TreeCheckpoint.because`.
         limit_s: How long saving may take, in seconds.
         replaced_by: The commit of the checkpoint that is about to be written over the work tree:
             files that it would replace are saved even if git ignores them. None if none is.
@@ -94,8 +94,9 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
             saved once more first, because the user may have changed files meanwhile.
 
     Returns:
-        The files that were left unchanged: those that this checkpoint, or one of the files as they
-        were before, does not contain; then those that could not be written.
+        The paths of the files that were left unchanged. First come those that could not be saved
+        in this checkpoint, or in one that was taken of the files before the rewind; then those that
+        could not be written.
 
     Raises:
         GitError: Git refuses, for example because a checkpoint is incomplete.

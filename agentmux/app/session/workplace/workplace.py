@@ -42,7 +42,7 @@ def workplace(site: Site, fields: Json) -> Path:
 
     Args:
         site: The project.
-        fields: The fields of the session's state.
+        fields: The fields of the session's state, of which only ``worktree`` is read.
     """
     worktree = fields.get("worktree")
     if not isinstance(worktree, str) or not worktree:

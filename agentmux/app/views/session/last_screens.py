@@ -62,6 +62,8 @@ class LastScreen:
     def now(self, screen: Screen, at: str) -> LastScreen:
         """Return a copy with ``screen``, which the pane shows now, in place of the last screen.
 
+        ``exit_status`` of the copy is None.
+
         Args:
             screen: The content of the pane.
             at: When it was captured: UTC, ISO 8601.
@@ -80,7 +82,7 @@ class LastScreen:
 
         Args:
             cols: The column after which rows are cut; None keeps them whole.
-            cells: Returns the width of a character.
+            cells: Takes a character; returns how many columns it fills.
         """
         rows = len(self.text(cols, cells=cells))
         width = min(cols or self.cols, self.cols)
@@ -91,7 +93,7 @@ class LastScreen:
 
         Args:
             cols: The column after which rows are cut; None keeps them whole.
-            cells: Returns the width of a character.
+            cells: Takes a character; returns how many columns it fills.
         """
         rows = list(plain(self.ansi, min(cols or self.cols, self.cols), self.rows, cells=cells))
         while rows and not rows[-1]:

@@ -34,7 +34,8 @@ def seat_views(
     Args:
         entry: The session.
         liveness: Whether the session's tmux session and orchestrator run.
-        noted: The runtime note of the orchestrator; empty if none runs.
+        noted: The runtime note of the orchestrator (`RuntimeNote`), of which ``panes`` and
+            ``statuses`` are read; empty if none runs.
         now: The current time.
     """
     records, statuses = mapping(entry.fields, "agents"), mapping(noted, "statuses")

@@ -28,9 +28,9 @@ class SeatView:
         role: The seat's role; empty if it waits for its first launch.
         agent: The name of the seat's agent.
         mode: How it was launched: ``native``, ``fresh``, ``shell`` (a shell for a person) or
-            ``screen`` (only its last screen).
-        reason: Why it was launched in this mode.
-        status: What the seat's agent does, or why it is gone.
+            ``screen`` (only its last screen); ``-`` if it waits for its first launch.
+        reason: Why it was launched in this mode; empty if it waits for its first launch.
+        status: What the seat's agent does, or why it is gone: a word of `core.names.statuses`.
         source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
         age_s: How long the seat has had this status; None if unknown.
         attempt: 1, then +1 for each relaunch of the same work.
@@ -109,7 +109,8 @@ class SessionView:
         branch: The branch that gets the session's result; None if HEAD is detached, or outside of
             git.
         worktree: The top of the session's own worktree; None if it works in the project's checkout.
-        base: The ``branch`` and ``commit`` from which its worktree was created; None without one.
+        base: The ``branch`` and ``commit`` from which its worktree was created; None if it works in
+            the project's checkout.
         issue: The ``url``, ``number`` and ``title`` of the issue that it is about; None if there is
             none.
         request: The ``url`` and ``number`` of the pull or merge request for its result; None if
@@ -127,10 +128,10 @@ class SessionView:
         warnings: What the user should know before deciding, one sentence each.
         moved: The ``to``, ``digest`` and ``at`` of its export; None if it was not exported.
         arrived: The ``host``, ``session`` and ``at`` of its import; None if it began here.
-        delivery: How the approved result is delivered: ``id``, ``then``, ``steps``; None before the
-            approval.
-        checks: What the commands that check the result have shown, by phase; see
-            docs/reference/checks.md.
+        delivery: How the approved result is delivered, with the fields of `Delivery`: ``id``,
+            ``then`` and ``steps``; None before the approval.
+        checks: For each check that began, what its commands have shown, as `verified_fields`
+            returns it; see docs/reference/checks.md.
         digest: The digest of what is to be decided; empty if it was not looked up (`with_digest`).
         pipeline: The name of its pipeline.
         outdated: Whether its orchestrator runs another version of AgentMux; not in JSON.
@@ -231,7 +232,7 @@ def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:
 def delivery_as_json(delivery: Json | None) -> dict[str, object] | None:
     """Return a delivery, as ``state.json`` has it, for a JSON answer; None if there is none.
 
-    What was recorded of each step becomes part of the step's own fields.
+    The fields in the ``record`` of each step are put beside the step's ``status`` and ``reason``.
     """
     if delivery is None:
         return None

@@ -51,7 +51,7 @@ _KEY: Final = 24
 
 
 def stale_lines(view: FleetView) -> Iterator[str]:
-    """Yield the lines of `fleet list --stale`: the hosts not seen, and what waits for them."""
+    """Yield the lines of `fleet list --stale`: hosts not seen for 60 s, and what waits for them."""
     for host in view.stale:
         waiting = view.waiting_for(host)
         what = _waits(len(waiting))

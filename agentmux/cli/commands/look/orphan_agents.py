@@ -104,7 +104,7 @@ def left_words(alive: Iterable[Survivor]) -> str:
 
 
 def how_to_end(alive: Iterable[Survivor]) -> str:
-    """Return the command that ends these processes."""
+    """Return the shell command that ends these processes; run nothing."""
     return f"kill {' '.join(str(each.pid) for each in alive)}"
 
 

@@ -110,7 +110,7 @@ class Choices:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that these answers set, and that need trust."""
+        """The dotted keys that these answers set and that need trust, such as ``roles.coder``."""
         roles = (f"roles.{role}" for role in self.roles)
         agents = (f"agents.{name}" for name in self.permissions)
         return ("defaults.agent", *roles, *agents, "verify")
@@ -155,7 +155,10 @@ def write(path: Path, text: str) -> None:
 
 
 def verify_lines(commands: Iterable[VerifyCommand]) -> str:
-    """Return the part of a configuration file that lists these commands; a comment for none."""
+    """Return the part of a configuration file, as one text, that lists these commands.
+
+    Without commands, it is a comment that shows how to list them.
+    """
     lines = (f"  - {{name: {each.name}, run: {json.dumps(each.run)}}}" for each in commands)
     listed = "\n".join(lines)
     return f"verify: # what checks a result\n{listed}" if listed else _NO_VERIFY

@@ -57,10 +57,11 @@ def resume_all(
 
     Args:
         invocation: The global options.
-        one: Resumes one session, with the launch policy to which the person agreed; None if nobody
-            was asked.
-        ask: Asks a person about sessions; returns the launch policy of each, by its name. Called
-            only if a person can be asked and has not given ``--yes``.
+        one: Takes a session and the launch policy to which the person agreed; resumes the session.
+            The policy is None if nobody was asked, or if ``ask`` left the session out.
+        ask: Takes the world of the project and sessions. Asks a person about them; returns the
+            launch policy of each, by the session's name. Called only if a person can be asked and
+            has not given ``--yes``.
         yes: Whether the person has agreed beforehand (``--yes``).
         json: Print JSON.
 

@@ -292,7 +292,8 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
         words: Values like ``ROLE=AGENT[:MODEL]``.
 
     Returns:
-        By role, the agent as typed, and the model, which is None if the value names none.
+        By role, in AgentMux's spelling (`seat_named`): the agent as typed, and the model, which is
+        None if the value names none.
 
     Raises:
         UsageError: A value does not have that form.
@@ -412,7 +413,11 @@ def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
 
 
 def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:
-    """Return the fields of a session that was started or resumed, for the JSON answer."""
+    """Return the fields of a session that was started or resumed, for the JSON answer.
+
+    They are ``session`` (its name), ``path``, ``phase``, ``setting_up``, ``branch``, ``worktree``,
+    ``tmux_session``, ``tmux_socket`` and ``warnings``.
+    """
     return {
         "session": begun.name,
         "path": shown_path(begun.path, world.project),
@@ -427,7 +432,7 @@ def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:
 
 
 def doing(begun: StartedSession) -> str:
-    """Return what a session that was started or resumed does now, in words."""
+    """Return what a started or resumed session does now, such as ``is in phase planning``."""
     if begun.sets_up:
         return f"prepares its worktree (the setup), before phase {begun.phase}"
     return f"is in phase {begun.phase}"
