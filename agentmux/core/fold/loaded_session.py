@@ -19,8 +19,9 @@ class LoadedSession:
     Attributes:
         state: The last state that was written; see ``source``.
         known: Whether a phase could be read; if not, ``state.phase`` means nothing.
-        source: What ``state`` was read from: ``state.json``, its ``backup``, the ``journal`` (from
-            which it was rebuilt) or ``none``.
+        source: One word for what ``state`` was read from: ``state.json``, ``backup`` (a copy of
+            ``state.json``), ``journal`` (it was rebuilt from all events) or ``none`` (there was no
+            file to read).
         tail: The events that ``state`` does not contain yet, each with the offset in the journal at
             which its line ends, in bytes.
         needs_import: Whether an older version made the session; then it must be imported before any

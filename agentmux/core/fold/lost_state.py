@@ -56,13 +56,14 @@ def rebuild(
     The function itself writes nothing.
 
     Args:
-        state: The state before the first event.
+        state: The state before the first event: a blank one, which the events fill.
         events: All events, each with the offset in the journal at which its line ends, in bytes.
 
     Returns:
-        The state after all events, and the files that the last events imply. A file of an earlier
-        event was written before these events were appended: if it is missing, it was removed on
-        purpose. If a later event archived a file, its path is the one in history.
+        The state after all events, and the files that had to be written because of the last events;
+        a crash may have prevented that. Files of earlier events are not among them: they were
+        written before the last events were appended, so a missing one was removed on purpose. If a
+        later event archived a file, its path is the one in the history.
     """
     own = [i for i, (event, _) in enumerate(events) if isinstance(event.fact, _OWN)]
     proven = own[-2] + 1 if len(own) > 1 else 0

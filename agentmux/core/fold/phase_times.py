@@ -74,7 +74,8 @@ class PhaseTimes:
 def blank_before(state: SessionState) -> SessionState:
     """Return an empty state, to which the events of a journal are applied from the first one on.
 
-    It has the pipeline of ``state``, and nothing else of it.
+    It has the pipeline of ``state``, and nothing else of it. Its phase, which means nothing until
+    the first events are applied, is ``failed``.
     """
     return SessionState(phase=Phase.FAILED, pipeline=state.pipeline)
 

@@ -33,8 +33,9 @@ def enter(
 ) -> SessionState:
     """Return the state in which the session has just entered ``phase``.
 
-    The fields that earlier attempts at the phase have set are reset, their files are added to
-    ``pending_archive``, and all seats but those of researchers are removed from the state. At an
+    What earlier attempts at this phase and the phases after it have left no longer counts: their
+    fields are reset, and the paths of their files are added to ``pending_archive``, from which
+    others move them later. All seats but those of researchers are removed from the state. At an
     end, only the phase is set and all seats are removed.
 
     Args:
@@ -180,11 +181,12 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
 
 
 def reopen_from(state: SessionState, phase: str) -> SessionState:
-    """Return the state of a session that resumes in ``phase``, without the outcomes from there on.
+    """Return the state without the results of ``phase`` and of the phases after it, for a resume.
 
-    A session resumes before a decided phase if the file with its result is lost. Two results from
-    ``phase`` on are kept: that of ``phase`` itself if it is still open, and the failed result that
-    the current fix is about.
+    A session may resume before a phase that is already decided, if the file with the result of that
+    phase is lost. Two results are kept: that of ``phase`` itself if it is still open, and the
+    failed result that the current fix is about. The session's phase is not changed. If ``phase`` is
+    not a phase of the pipeline, ``state`` itself is returned.
     """
     places, sender = pipeline_of(state).places, state.fix.sender if state.fix is not None else ""
     if phase not in places:
@@ -293,7 +295,11 @@ class _Group:
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return the fields of the state that an execution plan sets, by name, to pass to `replace`."""
+    """Return the fields of the state that an execution plan sets, by name, to pass to `replace`.
+
+    They are ``needs_design``, ``subplan_count``, ``implementation_groups`` and
+    ``implementation_group_total``.
+    """
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,

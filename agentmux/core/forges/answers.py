@@ -25,9 +25,9 @@ def parse_json(text: str) -> object:
 
 
 def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], ...]:
-    """Return one mapping for each entry of the list in the answer, in order, as `record` does.
+    """Return the values of each entry of the list in an answer, as texts by our names, in order.
 
-    Entries that `ForgeCommand.skip` excludes are left out.
+    Entries that `ForgeCommand.skip` excludes are left out. `record` makes the mapping of an entry.
 
     Args:
         command: The command that was run; says where the answer has the list and the values.
@@ -46,7 +46,9 @@ def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], .
 def record(command: ForgeCommand, answer: object) -> dict[str, str]:
     """Return the values that a command's ``fields`` name in an answer, as texts, by our names.
 
-    A null becomes an empty text. The values of a field with several paths are joined with ``/``.
+    The keys are those of `ForgeCommand.fields`. A null at the end of a path, or on the way, becomes
+    an empty text; a number or a boolean becomes its JSON. The values of a field with several paths
+    are joined with ``/``.
 
     Args:
         command: The command that was run; its ``fields`` say where the answer has each value.

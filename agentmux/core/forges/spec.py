@@ -34,15 +34,16 @@ class ForgeCommand:
     A path is a sequence of keys, joined by dots.
 
     Attributes:
-        argv: The words of the command line, with placeholders in braces.
-        stdin: The input of the command, with placeholders in braces.
+        argv: The words of the command line after the program's name, with placeholders in braces.
+        stdin: The input of the command, with placeholders in braces; empty if it needs none.
         draft: Words to add if the request is a draft.
         fork: Words to add if the commits are in another repository than the request.
         entries: The path of the list in the answer; empty if the whole answer is the list.
-        fields: Maps each of our names to the paths of its value in the answer, or in an entry of
-            the list. The values of several paths are joined with ``/``.
+        fields: Maps each of our names, such as ``title``, to the paths of its value in the answer,
+            or in an entry of the list. The values of several paths are joined with ``/``.
         skip: The path in an entry whose true value excludes the entry; empty if all are used.
-        accept: The values that mean yes: the user may write, or the request is open.
+        accept: For ``writer``: the values of its field ``answer`` that mean that the author may
+            write. For ``find`` and ``look``: the values of ``state`` that mean an open request.
         missing: A regular expression that matches the program's error if a readable repository has
             no issue or request with the number; empty if the program's errors do not tell.
     """

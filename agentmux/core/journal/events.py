@@ -80,7 +80,7 @@ class ArchitectureDone(Signal):
 class PlanDone(Signal):
     """The planner handed in a valid ``plan.yaml``.
 
-    ``sha256`` is the digest of the file, ``plan`` its parsed content.
+    ``sha256`` is the digest of the file, ``plan`` its parsed content as a mapping.
     """
 
     kind: ClassVar[str] = "submit_plan"
@@ -130,7 +130,7 @@ class ReviewDone(Signal):
         role: The reviewer's role.
         verdict: ``pass`` or ``fail``.
         sha256: The digest of the file.
-        review: The parsed content of the file.
+        review: The parsed content of the file, as a mapping.
     """
 
     kind: ClassVar[str] = "submit_review"
@@ -300,7 +300,10 @@ class SessionStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionImported(Fact):
-    """A session of an older version was imported; ``state`` is its normalised state."""
+    """A session of an older version was imported; ``state`` is its normalised state.
+
+    That is its state in the form of ``state.json`` that this version writes.
+    """
 
     kind: ClassVar[str] = "session_imported"
     state: Json
@@ -332,7 +335,8 @@ class SessionArrived(Fact):
     """The session was imported from a file.
 
     Attributes:
-        state: The session's state here, which replaces the earlier state completely.
+        state: The session's state here, in the form of ``state.json``; it replaces the earlier
+            state except for the ``journal_id``.
         host: The name of the machine that it was exported from.
         session: Its uuid on that machine; a copy gets a new uuid here.
     """
@@ -349,11 +353,11 @@ class AgentLaunched(Fact):
 
     Attributes:
         role: The role of the seat.
-        record: The resume record of the launch.
+        record: The fields of the launch's `ResumeRecord`; empty if the launch runs a command.
         mode: What the pane starts with: ``native`` (the agent with its earlier conversation),
             ``fresh`` (the agent with a new one), ``shell`` (a shell for the user) or ``screen``
-            (only the last screen).
-        reason: The reason for the mode, in words.
+            (only the last screen). For a command it is the role: ``setup``, ``check`` or ``base``.
+        reason: The reason for the mode, in words; empty for a command.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         subplan: The sub-plan of the seat; None if it has none.
         topic: The topic of the seat; empty if it has none.
@@ -387,7 +391,8 @@ class LaunchChosen(Fact):
         choice: ``resume``, ``fresh`` or ``shell``.
         mode: What the pane starts with, as in `AgentLaunched`.
         reason: The reason for the mode, in words.
-        record: The resume record for this choice; empty if the record of the launch stays valid.
+        record: The fields of the `ResumeRecord` for this choice; empty if the record of the launch
+            stays valid.
         prompt: The name of the file with the prompt in the launch's folder.
         prompt_bytes: The size of that prompt, in bytes.
     """
@@ -403,7 +408,10 @@ class LaunchChosen(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReached(Fact):
-    """There is proof, the ``evidence``, that a prompt arrived in this launch's conversation."""
+    """There is proof, the ``evidence``, that a prompt arrived in this launch's conversation.
+
+    ``evidence`` says in words what was seen, such as ``prompt on screen, composer empty``.
+    """
 
     kind: ClassVar[str] = "prompt_reached"
     evidence: str
@@ -434,7 +442,7 @@ class AgentNudged(Fact):
     After a usage limit, it may happen once more.
 
     Attributes:
-        result: What happened to the reminder: a `DeliveryResult`.
+        result: What happened to the reminder: a `DeliveryResult`, such as ``submitted``.
     """
 
     kind: ClassVar[str] = "agent_nudged"
@@ -554,8 +562,9 @@ class PhaseSettled(Fact):
     """The session entered a phase whose outcome was already on disk.
 
     Attributes:
-        phase: The phase.
-        found: The fields of the `StateFromDisk` that was read.
+        phase: The phase. If it is still the current one, the session goes on to another phase.
+        found: The fields of the `StateFromDisk` that was read, by name; they replace those of the
+            state.
     """
 
     kind: ClassVar[str] = "phase_settled"
@@ -570,7 +579,8 @@ class Resumed(Fact):
     Attributes:
         phase: The phase in which it continues.
         cycle: The cycle in which it continues.
-        found: The fields of the `StateFromDisk` that was read; they replace those of the state.
+        found: The fields of the `StateFromDisk` that was read, by name; they replace those of the
+            state.
         override: Whether the user chose the phase; then it begins again.
         tmux_socket: The absolute path of the session's tmux socket; empty if it has not changed.
     """
@@ -595,7 +605,8 @@ class SeatRestarted(Fact):
     """The user restarted a seat.
 
     Attributes:
-        fresh: Whether the seat begins a new conversation; None means as configured.
+        fresh: True if the seat begins a new conversation, False if it resumes its conversation,
+            None if the settings decide.
     """
 
     kind: ClassVar[str] = "seat_restarted"
@@ -739,13 +750,14 @@ class Repinned(Fact):
     """The user pinned the session to the current configuration: setup, pipeline and checks.
 
     Attributes:
-        setup: The steps of the setup, in the form of the state.
+        setup: The steps of the setup, each a mapping with ``name``, ``run`` and ``timeout_s``.
         copied: The patterns of the files that are copied into the worktree; None if unchanged.
         dirty: The files with uncommitted changes at that moment.
-        pipeline: The pipeline, in the form of the state; empty if the pipeline, its files and its
-            commands are unchanged.
+        pipeline: The pipeline, in the form of ``state.json``; empty if the pipeline, its files and
+            its commands are unchanged.
         pipeline_files: The SHA-256 of each file of the pipeline, by name.
-        verify: The commands of its checks, in the form of the state.
+        verify: The commands of its checks, each a mapping with ``name``, ``run``, ``timeout_s`` and
+            ``required``.
     """
 
     kind: ClassVar[str] = "repinned"
@@ -865,7 +877,9 @@ class StepStarted(Fact):
     Attributes:
         approval: The id of the event that approved the result.
         step: The name of the step, as in `state.Delivery`.
-        record: What exactly the step will do, as texts by name.
+        record: What exactly the step will do, as texts by name. The names depend on the step, such
+            as ``remote``, ``branch`` and ``commit`` for a push; docs/reference/session-files.md
+            lists them at ``delivery``.
     """
 
     kind: ClassVar[str] = "delivery_step_started"
@@ -881,7 +895,8 @@ class StepDone(Fact):
     Attributes:
         approval: As in `StepStarted`.
         step: As in `StepStarted`.
-        record: What the step did, as texts by name.
+        record: What the step did, as texts by the names of `StepStarted.record`; it may add some,
+            such as the ``number`` and ``url`` of a request.
     """
 
     kind: ClassVar[str] = "delivery_step_done"
@@ -910,7 +925,10 @@ class StepFailed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInterrupted(Fact):
-    """The session stopped before the pipeline was done; ``cause`` says why."""
+    """The session stopped before the pipeline was done; ``cause`` says why.
+
+    It begins with ``stopped`` if the user stopped the session.
+    """
 
     kind: ClassVar[str] = "session_interrupted"
     cause: str
@@ -947,10 +965,11 @@ class Event:
     Attributes:
         id: The event's uuid.
         at: When it happened (UTC, ISO 8601 with ``Z``).
-        seat: The seat that the event comes from or concerns; otherwise ``orchestrator`` or
-            ``user``.
-        launch: The launch that the event comes from or concerns; otherwise empty.
-        cycle: The cycle of the session from the view of the event's writer.
+        seat: The name of the seat that the event comes from or concerns; otherwise
+            ``orchestrator`` or ``user``.
+        launch: The id of the launch that the event comes from or concerns; otherwise empty.
+        cycle: The cycle of the session as the event's writer knew it: for a signal, the cycle of
+            the agent's launch.
         fact: What happened.
     """
 

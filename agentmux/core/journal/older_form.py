@@ -40,6 +40,8 @@ def is_older(state: Json) -> bool:
 def present_form(state: Json, *, where: str, fix_requested: bool | None = None) -> Json:
     """Return the content of an older ``state.json`` in the form that this version writes.
 
+    ``state`` itself is not changed, and no file is written.
+
     Args:
         state: The content, for which `is_older` holds.
         where: Where the content comes from, for error messages.
@@ -61,9 +63,10 @@ def present_form(state: Json, *, where: str, fix_requested: bool | None = None) 
 
 
 def shown_form(state: Json) -> Json:
-    """Return the content of a ``state.json`` in the form that lists of sessions show; never raises.
+    """Return the content of a ``state.json`` as far as lists of sessions need it; never raises.
 
-    Content that records a pipeline is returned unchanged. The types of the values are not checked;
+    Content that records a pipeline is returned unchanged. Older content gets ``pipeline``,
+    ``results`` and ``fix`` in the form of this version. The types of the values are not checked;
     the callers do that. The fix has only its iteration, because no other file is read.
     """
     if not is_older(state):
@@ -106,9 +109,10 @@ def _fix(older: _Older, is_fixed: bool) -> dict[str, Any] | None:
 
 
 def present_line(payload: Json) -> Json:
-    """Convert a journal line of the older version: return its payload in the form of this version.
+    """Return the payload of a journal line of the older version in the form of this version.
 
-    A state inside the payload is not converted; `state.decode` does that.
+    ``payload`` is the line's field of that name, the fields of the fact. It is not changed in
+    place. A state inside the payload is not converted; `state.decode` does that.
     """
     disk = payload.get("found")
     if not isinstance(disk, dict) or not any(name in disk for name in _FOUND):

@@ -87,8 +87,8 @@ class BaseChecks:
     """The results of the required commands on the base, the commit that the session started from.
 
     Attributes:
-        path: The top-level directory of the worktree in which the commands run, which is removed
-            when they have ended; empty if there is no worktree.
+        path: The absolute path of the worktree in which the commands run, whether or not it was
+            created; empty if there is to be none. It is removed when the commands have ended.
         commit: The commit that is checked out there.
         steps: The setup steps of this worktree, as in `state.Setup`.
         made: Whether the worktree was created.
@@ -206,7 +206,10 @@ def results_from(value: object, where: str) -> Mapping[str, PhaseResult]:
 
 
 def fix_fields(fix: Fix | None) -> dict[str, object] | None:
-    """Return a fix in the form of ``state.json``; None if ``fix`` is None."""
+    """Return a fix in the form of ``state.json``; None if ``fix`` is None.
+
+    There, `Fix.sender` is called ``from``, and ``over`` is left out if it is False.
+    """
     if fix is None:
         return None
     fields = {"from": fix.sender, "iteration": fix.iteration, "sent": dict(fix.sent)}

@@ -451,7 +451,8 @@ class SessionState:
         reviewer_nominations: The roles of the nominated reviewers; empty before any are nominated.
         subplan_count: The number of sub-plans; 0 before there is a plan.
         completed_subplans: The indices of the sub-plans that are done.
-        implementation_groups: The groups of the plan, as in ``execution_plan.yaml``.
+        implementation_groups: The groups of the plan, as in ``execution_plan.yaml``: mappings with
+            ``group_id``, ``mode`` and ``plans``.
         implementation_group_total: The number of these groups.
         implementation_group_index: The index of the current group, from 0; the number of groups if
             all are done.

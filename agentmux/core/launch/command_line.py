@@ -31,6 +31,8 @@ _HOOKS: Final = "hooks.json"
 class AgentCommand:
     """The command lines of an agent's program for one launch, without a prompt.
 
+    Each command line is a sequence of words, which begins with the program.
+
     Attributes:
         begin: The command line that begins a new conversation; empty if no agent can play the seat.
         resume: The command line that later resumes this new conversation, with ``{session_id}`` in
@@ -41,8 +43,9 @@ class AgentCommand:
             ``resume.commands`` says; None if there is none or the setting does not apply.
         files: The contents of the files in the launch folder that the command lines refer to, by
             name.
-        env: The variable that makes the agent run our hook; empty if the user has set up hooks. It
-            applies to this launch only and is not part of the resume record.
+        env: The environment variable, by its name, that makes the agent run our hook. Empty if the
+            agent needs none, or if the user has set up hooks. It applies to this launch only and is
+            not part of the resume record.
     """
 
     begin: tuple[str, ...]

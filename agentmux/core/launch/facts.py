@@ -43,12 +43,13 @@ class SeatPlayer:
         strategy: How the agent's conversation is resumed.
         env: The variables that are added to the agent's environment.
         home: The agent's config home, where it keeps its conversations; empty if it is unknown.
-        runtime: Version and identity of the installed program, in one text; empty if it is not
-            installed.
+        runtime: The installed program in one text, from `runtime.encode_runtime`: its base name,
+            version and file; empty if it is not installed.
         checkpoint_dir: The absolute path of the seat's folder for the agent's checkpoints; it need
             not exist.
-        kept_file: The file in that folder from which the agent restores the earlier conversation,
-            written as the agent needs it; None for agents without checkpoints.
+        kept_file: The path of the file in that folder from which the agent restores the earlier
+            conversation; it may be missing. None if the agent restores none from a file, or if the
+            file's name contains the conversation's id and that is unknown.
         unset: The names of the variables that are removed from the agent's environment.
     """
 
@@ -117,10 +118,10 @@ class SessionLaunchFacts:
         is_inside: Whether ``session`` is below ``tree``.
         host: The name of this machine.
         boot: The id of this machine's current boot.
-        path: The ``PATH`` that agents get.
+        path: The value of ``PATH`` that agents get.
         shell: The path of the user's shell.
         has_shell: Whether that shell exists.
-        mcp_server: The argv of our MCP server.
+        mcp_server: The argv that starts our MCP server, which an agent runs for its tools.
         hook: The argv with which an agent's hook reports to us.
         resume: The settings for resuming conversations.
     """
@@ -143,8 +144,9 @@ class LaunchTemplates:
     """The texts from which the prompts of one launch are made.
 
     Attributes:
-        work: The template of the full prompt.
-        again: The template of the full prompt with a warning about unfinished work.
+        work: The template of the full prompt, for the first launch for a piece of work.
+        again: The template of the full prompt with a warning about unfinished work, for later
+            launches for the same work.
         message: The template of the short message to a resumed conversation.
         opening: The template of a prompt's beginning.
         warning: The template of the warning about unfinished work.
@@ -178,8 +180,8 @@ class LaunchFacts:
         claims: For each conversation that the launch may use, the file that the pane locks while
             its agent runs, so that no other launch uses the conversation. The key is the
             conversation's id, or the launch's id if that is not known yet.
-        epoch: The facts that make a conversation outdated when they change. See
-            `ResumeRecord.epoch`.
+        epoch: The facts that make a conversation outdated when they change: ``phase``, ``cycle``,
+            ``iteration``, ``subplan`` and ``files``, as in `ResumeRecord.epoch`.
         reading: The files that the agent should read, relative to the session's directory.
         artifacts: The artifacts of the session; for a researcher also those of its topic.
         templates: The texts from which the prompts are made.

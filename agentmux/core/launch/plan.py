@@ -40,11 +40,11 @@ class LaunchPlan:
         history: The record of the seat's earlier launches, with the resume arguments that
             ``resume.commands`` sets.
         choice: Whether the conversation comes back, and why.
-        rung: What the pane starts with: the conversation, a new one, a shell, or only the last
-            screen.
-        why: The reason for the rung, in words.
-        command: The command lines of the agent's program.
-        prompts: The prompts for the agent.
+        rung: What the pane starts with: the agent with its conversation, the agent with a new one,
+            a shell, or only the last screen; see `mode`.
+        why: The reason for that, in words.
+        command: The command lines of the agent's program; `argv` is the one to run.
+        prompts: The prompts for the agent; `prompt` is the one to send.
         prompt_file: The name of the file in the launch's folder that the agent is told to read.
     """
 
@@ -127,7 +127,10 @@ class LaunchPlan:
 
     @property
     def program(self) -> str:
-        """The first word of the agent's command line: a name or a path of its program."""
+        """The first word of the agent's command line in the registry: a program's name or path.
+
+        It is given even if the pane runs a shell or nothing.
+        """
         return self.player.spec.command[0]
 
     @property
@@ -137,10 +140,11 @@ class LaunchPlan:
 
     @property
     def digest(self) -> str:
-        """A short digest of how the seat is started and for which work, to which a person agrees.
+        """A digest of how the seat is started and for which work, in 8 hex digits.
 
-        It has 8 hex digits. It is the same for the same seat, agent and work, with the same
-        conversation; a new conversation has no id yet.
+        A person who has seen the plan agrees to it by this digest. It is the same for the same
+        mode, agent, model and work, with the same conversation. Which new conversation begins does
+        not matter.
         """
         player, place = self.player, {**self.facts.epoch, "files": None}
         ref = self.session_ref if self.rung is PaneStart.NATIVE else None
@@ -148,7 +152,7 @@ class LaunchPlan:
         return sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()[:8]
 
     def as_fresh(self) -> LaunchPlan:
-        """Return this launch with a new conversation, as chosen by the user.
+        """Return a copy of this launch that begins a new conversation, as chosen by the user.
 
         A launch that would not resume a conversation is returned unchanged.
         """
@@ -160,7 +164,7 @@ class LaunchPlan:
         )
 
     def as_shell(self) -> LaunchPlan:
-        """Return this launch with a shell for the user instead of the agent."""
+        """Return a copy of this launch that starts a shell for the user instead of the agent."""
         return replace(self.as_fresh(), rung=PaneStart.SHELL, why=YOU_CHOSE)
 
 

@@ -30,7 +30,7 @@ class LaunchPrompts:
     Attributes:
         full: The prompt for a new conversation.
         message: The short message for a resumed conversation.
-        signals: The commands with which the agent hands in the work.
+        signals: The shell commands with which the agent hands in the work, in order.
     """
 
     full: str

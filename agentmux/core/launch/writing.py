@@ -61,7 +61,7 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mappin
 
 
 def record_fields(plan: LaunchPlan) -> Json:
-    """Return the fields of the resume record to write down for a launch.
+    """Return the fields of the resume record to write down for a launch; writes nothing itself.
 
     These are the fields of `resume_record`, without those that only a rewind or an import writes.
     If the launch starts no agent, they are those of the seat's existing record, if it has one, with

@@ -46,8 +46,8 @@ class ImportValues:
         port_base: The first port that is reserved for the session.
         require_approval: Whether the user has to approve the result.
         commit: Whether the result will be committed.
-        agents: The names in this machine's agent registry. Agents of the session that are not among
-            them are dropped.
+        agents: The names in this machine's agent registry. Of the agents that the user chose, those
+            that are not among them are dropped, together with their models.
     """
 
     name: str
@@ -124,7 +124,8 @@ def _find_state_faults(state: SessionState) -> Iterator[str]:
 def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
     """Return the state of an imported session on this machine, where it is stopped.
 
-    It has no seats, parked seats or pending inputs, and no earlier conversation comes back.
+    It has no seats, parked seats or pending inputs, and no earlier conversation comes back. The
+    given state is not changed, and nothing is written.
 
     Args:
         state: The exported state, already with the pipeline of this machine.
@@ -183,7 +184,7 @@ def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
 
 
 def forgotten_agents(state: SessionState, agents: frozenset[str]) -> tuple[str, ...]:
-    """Return the agents that the user chose and that this machine's registry lacks, sorted.
+    """Return the names of chosen agents that this machine's registry lacks, sorted.
 
     Args:
         state: The state; gives the agents that were chosen at the start.

@@ -142,7 +142,7 @@ class _Plain:
 
 
 def encode(manifest: Manifest) -> dict[str, object]:
-    """Return the manifest as a mapping; `decode` is the inverse."""
+    """Return the manifest as the content of a ``manifest.json``; `decode` is the inverse."""
     mapping = to_fields(manifest)
     return {**mapping, "members": [to_fields(each) for each in manifest.members]}
 

@@ -41,8 +41,9 @@ _OWN: Final = ("tmux_socket", "parked", "inputs", "moved", "arrived", "seats")
 def without_conversation(record: Json) -> dict[str, Any]:
     """Return the fields of a resume record that may leave this machine.
 
-    Command lines, environments and all that leads to a conversation are left out. The record's
-    strategy becomes ``none``, so that nothing is resumed.
+    The result is a new mapping. Command lines, environments and all that leads to a conversation
+    are left out. Its ``strategy``, the way in which a conversation comes back, is ``none``, so that
+    nothing is resumed.
     """
     kept = {name: record[name] for name in _KEPT if name in record}
     return {**kept, "strategy": StrategyKind.NONE.value}

@@ -22,9 +22,9 @@ _SHELL: Final = "shell"
 class SeatChoice(StrEnum):
     """What the user can choose for one seat of a resume.
 
-    ``planned``: the seat is started as the plan says; ``fresh``: with a new conversation;
-    ``shell``: with a shell instead of the agent; ``stopped``: the pane waits until the user chooses
-    there.
+    AgentMux plans for each seat how it will be started. ``planned``: the seat is started like that;
+    ``fresh``: with a new conversation; ``shell``: with a shell instead of the agent; ``stopped``:
+    the pane waits until the user chooses there.
     """
 
     PLANNED = "planned"
@@ -161,7 +161,7 @@ def needs_reason(mode: str, reason: str) -> bool:
 
 
 def started_again(attempt: int) -> str:
-    """Return how often a seat was started for the same work, such as ``started 2 times``.
+    """Return in words how often a seat was started for the same work: ``started 2 times``.
 
     ``attempt`` is the number of the last start, from 1; for 1 the result is empty.
     """

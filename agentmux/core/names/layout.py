@@ -139,7 +139,7 @@ def short_names(names: Collection[str]) -> dict[str, str]:
 
 
 def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
-    """Return a text of at most ``cells`` characters for each session, by its whole name.
+    """Return a name of at most ``cells`` characters to show for each session, by its whole name.
 
     That is its short name (`short_names`) if it fits. If not, it is the first words of the short
     name, or else of the whole name, with which no other session's name or slug begins. If there is
@@ -214,7 +214,7 @@ def new_launch(uuid: str) -> str:
 
 
 def launch(launch_id: str) -> str:
-    """Return the path of a launch's folder, relative to the session's directory."""
+    """Return the path of a launch's folder, relative to the session's directory; starts nothing."""
     return f"{LAUNCHES}/{launch_id}"
 
 

@@ -230,8 +230,9 @@ def most_urgent(seen: Collection[str]) -> SessionStatus:
     """Return the status of a session with an orchestrator: the most urgent one in ``seen``.
 
     Args:
-        seen: The current statuses of the session and of its seats. If none of them is urgent, the
-            result is ``running``.
+        seen: The values of `SessionStatus` that apply to the session and to its seats now. If none
+            of them is ``decision``, ``waiting_for_user``, ``stalled``, ``usage_limit``, ``parked``
+            or ``setting_up``, the result is ``running``.
     """
     return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
 
@@ -239,7 +240,8 @@ def most_urgent(seen: Collection[str]) -> SessionStatus:
 def status_label(status: str) -> str:
     """Return the words that users see for a status of a session or a seat.
 
-    An unknown status is returned with blanks in place of underscores.
+    ``status`` is a value of `SessionStatus` or `Seat.status`. An unknown one is returned with
+    blanks in place of underscores.
     """
     row = STATUS_TABLE.get(status)
     if row is not None:
@@ -250,20 +252,27 @@ def status_label(status: str) -> str:
 def status_mark(status: str) -> str:
     """Return the mark of a session's status, such as ``decide``; empty if it has none.
 
-    The mark is one word for narrow lists; see `StatusRow`.
+    The mark is one word for narrow lists; see `StatusRow`. ``status`` is a value of
+    `SessionStatus`; any other has no mark.
     """
     row = STATUS_TABLE.get(status)
     return row.mark if row is not None else ""
 
 
 def status_colour(status: str) -> Colour:
-    """Return the colour of a status of a session or a seat; `Colour.NONE` if it has none."""
+    """Return the colour of a status of a session or a seat; `Colour.NONE` if it has none.
+
+    ``status`` is a value of `SessionStatus` or `Seat.status`.
+    """
     row = STATUS_TABLE.get(status)
     return row.colour if row is not None else _SEAT_COLOURS.get(status, Colour.NONE)
 
 
 def status_group(status: str) -> StatusGroup:
-    """Return the heading for a session's status; an unknown status counts as needing the user."""
+    """Return the heading for a session's status; an unknown status counts as needing the user.
+
+    ``status`` is a value of `SessionStatus`.
+    """
     row = STATUS_TABLE.get(status)
     return row.group if row is not None else StatusGroup.NEEDS_YOU
 

@@ -6,7 +6,11 @@ from enum import StrEnum
 
 
 class Turn(StrEnum):
-    """The state of an agent's current or last turn, read from its hooks and its screen."""
+    """The state of an agent's current or last turn, read from its hooks and its screen.
+
+    ``unknown``: nothing is known about it. ``begun``: the agent works. ``ended``: it has ended its
+    turn.
+    """
 
     UNKNOWN = "unknown"
     BEGUN = "begun"

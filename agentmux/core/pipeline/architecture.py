@@ -22,8 +22,9 @@ def check_architecture(
             problem with it.
 
     Returns:
-        The long names of the nominated reviewers, or the default ones if nobody is nominated; and a
-        sentence for each problem. If there are problems, the names must not be used.
+        The roles of the nominated reviewers, such as ``reviewer_logic``, or the default ones if
+        nobody is nominated; and a sentence for each problem. If there are problems, the roles must
+        not be used.
     """
     if not data.strip():
         return DEFAULT_NOMINATIONS, (f"{ARCHITECTURE}: empty",)

@@ -36,13 +36,16 @@ class Artifacts:
     Attributes:
         sizes: Maps the path of each regular file in the phase folders to its size in bytes. Files
             that are too large are left out.
-        execution_plan: The content of ``04_planning/execution_plan.yaml``; None if it is not valid.
+        execution_plan: The content of ``04_planning/execution_plan.yaml``; None if the file is
+            missing or not valid.
         nominations: The roles of the reviewers that ``architecture.md`` nominates, such as
             ``reviewer_logic``. None if that file is missing or not valid, or if the state has
             nominations already.
-        verdicts: Maps the path of each review file, and of each ``review.md``, to its verdict.
+        verdicts: Maps the path of each review file (YAML) and of each ``review.md`` that has a
+            verdict to that verdict.
         reviews: Maps the path of each review file to its parsed fields.
-        results: Maps the path of each ``results.yaml`` to its outcome.
+        results: Maps the path of each ``results.yaml`` to its outcome: ``passed``, ``failed`` or
+            ``capped`` (it failed, and no further fix was allowed).
         problems: Maps the path of each file that exists but does not count to the reason.
     """
 

@@ -109,9 +109,9 @@ def failed_on_base(state: SessionState) -> frozenset[str]:
 def began(state: SessionState, phase: str, tree: str) -> SessionState:
     """Return the state in which the check ``phase`` begins on files with the id ``tree``.
 
-    The check keeps only results of commands on the same files. The other commands will run again,
-    and so will required commands that could not run and that the user has not skipped. Seats of
-    commands are removed.
+    The function runs nothing. The check keeps only results of commands on the same files. The other
+    commands will run again, and so will required commands that could not run and that the user has
+    not skipped. Seats of commands are removed.
     """
     known = result_of(state, phase) or PhaseResult()
     kept = {name: each for name, each in known.checks.items() if _counts(each, tree)}

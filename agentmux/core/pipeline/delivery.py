@@ -105,7 +105,9 @@ def _is_done(opened: Delivery, step: str) -> bool:
 def step_begun(
     state: SessionState, step: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
-    """Return the state with ``step`` marked as running; unchanged if there is no delivery.
+    """Return the state with ``step`` marked as running; does not perform the step.
+
+    Without a delivery, ``state`` itself is returned.
 
     ``record`` says what exactly the step will do, as texts by name. It replaces the step's earlier
     record.

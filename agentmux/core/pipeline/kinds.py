@@ -60,8 +60,9 @@ class PhaseDescriptor:
         prompt: The name of the prompt template for each of ``roles``, by role.
         outputs: The artifacts that the agents leave, relative to ``folder``.
         decisive: The artifacts that show that the phase is complete, relative to the session's
-            directory; empty if it is decided by several seats.
-        signal: The kind of the event with which an agent hands in its work; empty for a check.
+            directory; empty for kinds that other things decide: work, check, review and complete.
+        signal: The kind of the event with which an agent hands in its work, such as
+            ``submit_plan``; empty for a check.
         check: Returns, for a session's state and artifacts, the `Completion`: whether the phase is
             complete, and why.
         archives: The paths to move to the history when a session enters the phase: the files of
@@ -124,12 +125,12 @@ class KindDescription:
 
     Attributes:
         signal: The kind of the event with which agents hand in their work; empty if there is none.
-        check: Returns the function for `PhaseDescriptor.check`, for sessions that go through the
-            phase.
+        check: Returns, for a pipeline and one of its phases, the function for
+            `PhaseDescriptor.check`; it applies to sessions that go through the phase.
         is_productive: Whether agents produce something in the phase, so that a new cycle can begin
             there.
-        takes_part: Returns the function for `PhaseDescriptor.takes_part`; by default it follows the
-            definition.
+        takes_part: Returns, for a pipeline and one of its phases, the function for
+            `PhaseDescriptor.takes_part`; by default it follows ``when`` of the definition.
         seats: Returns, for a session's state and the phase, the seats that the phase needs now; by
             default one seat of its first role.
         outputs: Returns `PhaseDescriptor.outputs`; by default the ``leaves`` of the definition.

@@ -89,7 +89,10 @@ class Pipeline:
         return next((each.phase for each in self.phases if each.signal == signal), None)
 
     def nominates_from(self, phase: str) -> bool:
-        """Whether the reviewers are nominated in ``phase`` or in a later phase of the pipeline."""
+        """Whether the reviewers are nominated in ``phase`` or in a later phase of the pipeline.
+
+        False if ``phase`` is not a phase of the pipeline, or if no phase nominates reviewers.
+        """
         named = self.nominating
         return named is not None and phase in self and self.places[phase] <= self.places[named]
 
@@ -113,9 +116,12 @@ class Pipeline:
         return works[-1] if works else None
 
     def sender(self, fix: str) -> str:
-        """Return the name of the check or review that asks for the fix ``fix``, if it fails.
+        """Return the name of the check or review whose failure leads to the fix phase ``fix``.
 
-        If several ask for this fix, that is the last of them.
+        If several lead to it, that is the last of them.
+
+        Raises:
+            IndexError: None does, as for a phase that is not a fix.
         """
         return [each.phase for each in self.phases if each.on_fail == fix][-1]
 
@@ -134,7 +140,7 @@ class Pipeline:
         return tuple(each for each in self.phases if each.kind in kinds)
 
     def earlier(self, one: str, other: str) -> str:
-        """Return the name of whichever of two phases comes first within an iteration.
+        """Return whichever of two phases, given by name, comes first within an iteration.
 
         Raises:
             KeyError: One is not a phase of the pipeline; an end, such as ``done``, is not.

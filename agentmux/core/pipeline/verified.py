@@ -31,7 +31,7 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
-    """Return the result of each check command in one line, for agents; empty without results."""
+    """Return one line for each check command with a result, for agents: its phase and result."""
     red = failed_on_base(state)
     return tuple(
         f"{phase}, {check_words(name, check, red_before=red)}"
@@ -43,7 +43,8 @@ def told_lines(state: SessionState) -> tuple[str, ...]:
 def verified_fields(state: SessionState) -> list[Json]:
     """Return the results of all checks for ``status --json``: a mapping for each check that began.
 
-    They are in the order of the phases.
+    They are in the order of the phases. The keys are ``phase``, ``iteration``, ``outcome`` (None
+    while it is undecided) and ``commands``: a list with a mapping for each command that has ended.
     """
     red = failed_on_base(state)
     return [

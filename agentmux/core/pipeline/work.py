@@ -21,7 +21,7 @@ class Work:
 
     Attributes:
         seat: The name of the seat.
-        role: The role of the seat.
+        role: The role of the seat; for a command it is ``setup``, ``check`` or ``base``.
         subplan: The number of a coder's sub-plan; None if the work is not one sub-plan.
         topic: The topic of a researcher, or the name of the setup step or check command to run;
             empty for other work.
@@ -34,7 +34,10 @@ class Work:
 
     @property
     def topic_folder(self) -> str:
-        """The path of the folder of a researcher's topic, relative to the session's directory."""
+        """The path of the folder of a researcher's topic, relative to the session's directory.
+
+        For the work of other seats it means nothing.
+        """
         return layout.research(self.role.partition("-")[0], self.topic)
 
 

@@ -302,7 +302,8 @@ def _block(filler: Filler) -> Filler:
 def quote(text: str, limit: int | None = None) -> str:
     """Return a user's text as a Markdown quotation.
 
-    The text is cut after ``limit`` characters; None means that it is not cut.
+    The text is cut after ``limit`` characters, which `` […]`` then shows; None means that it is not
+    cut. The result is empty for a blank text.
     """
     cut = text if limit is None or len(text) <= limit else text[:limit] + " […]"
     lines = cut.strip().split("\n") if cut.strip() else []
@@ -312,7 +313,7 @@ def quote(text: str, limit: int | None = None) -> str:
 def code_span(text: str) -> str:
     """Return ``text`` as a Markdown code span, in as many backquotes as it needs.
 
-    It may contain backquotes itself. Source: CommonMark 0.31, section 6.1.
+    ``text`` may contain backquotes. Source: CommonMark 0.31, section 6.1.
     """
     longest = max(map(len, re.findall("`+", text)), default=0) if "`" in text else 0
     fence = "`" * (1 + longest)

@@ -38,7 +38,10 @@ def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str,
 
 
 def template_name(state: SessionState, work: Work) -> str:
-    """Return the name of the template for ``work``, which depends on its role and the phase."""
+    """Return the name of the prompt template for ``work``, such as ``coder-single``.
+
+    It depends on the role and the phase, and is the first argument of `prompt.parts`.
+    """
     pipeline = pipeline_of(state)
     prompts = pipeline[state.phase].prompt if state.phase in pipeline else {}
     template = prompts.get(work.role, work.role)

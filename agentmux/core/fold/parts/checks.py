@@ -26,8 +26,9 @@ from agentmux.core.pipeline.registry import working_phase
 def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:
     """Return the state in which the check's commands run on the files with the id ``fact.tree``.
 
-    If all commands have already ended on these files, this may decide the check; then the session
-    goes on to another phase. An event for a phase other than the current one changes nothing.
+    The function runs nothing. Results on other files are dropped. If all commands have already
+    ended on these files, this may decide the check; then the session goes on to another phase. An
+    event for a phase other than the current one changes nothing.
     """
     if not _is_here(state, fact.phase):
         return state
@@ -124,7 +125,9 @@ def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState
 
 
 def base_step_ended(state: SessionState, seat: Seat, cause: str) -> SessionState:
-    """Return the state after a setup step of the base has ended, well or not.
+    """Return the state after a setup step of the base has ended, with success or without.
+
+    A session without checks of the base is returned unchanged.
 
     Args:
         state: The state, without the step's seat.

@@ -14,7 +14,10 @@ from agentmux.core.journal.state import Input, SessionState
 
 
 def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
-    """Return the state with the event's message or keys added to the pending inputs."""
+    """Return the state with the event's message or keys added to ``inputs``, as the last one.
+
+    Sending them is left to the orchestrator.
+    """
     new_input = Input(id=event.id, seat=event.seat, launch=event.launch)
     if isinstance(fact, SeatTold):
         new_input = replace(new_input, text=fact.text)
@@ -26,7 +29,7 @@ def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) 
 def start_input(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
     """Return the state with the input ``fact.input`` marked as ``started``.
 
-    It may have been typed already.
+    From then on, a part of it may have been typed. An unknown id changes nothing.
     """
     noted = tuple(
         replace(each, started=True) if each.id == fact.input else each for each in state.inputs

@@ -28,7 +28,8 @@ def apply_return(state: SessionState, _event: Event, _fact: SessionReturned) -> 
 def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
     """Return the state of a session that was imported here, as the event gives it.
 
-    Of the given ``state``, only the ``journal_id`` is kept.
+    Of the given ``state``, only the ``journal_id`` is kept. ``arrived`` says where the session was
+    imported from.
 
     Raises:
         FieldError: The state in the event is not valid.

@@ -22,9 +22,10 @@ _STOPPED: Final = "stopped"
 
 
 def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
-    """Return the state in which the event's seat is parked.
+    """Return the state in which the event's seat is parked: its agent waits for a usage limit.
 
-    An event of another launch than the seat's current one changes nothing.
+    The seat no longer counts as stalled. An event of another launch than the seat's current one
+    changes nothing.
     """
     seat = state.seats.get(event.seat)
     if seat is None or seat.launch != event.launch:
@@ -37,7 +38,7 @@ def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
 
 
 def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
-    """Return the state in which the event's seat has been woken.
+    """Return the state that records that the event's seat has been woken; wakes nobody itself.
 
     If the agent was found at work (``fact.how`` is ``busy`` or ``answered``), its seat is no longer
     parked. Any other seat stays in ``parked`` with its time of waking, and may be nudged again; it

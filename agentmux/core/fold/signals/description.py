@@ -99,9 +99,9 @@ class HandedFile:
             used.
         is_yaml: Whether the file is a YAML document; if not, it is text.
         has_front_matter: Whether only the front matter of the text is read.
-        schema: Digest and name of the frozen JSON Schema to validate the file against; None if
-            there is no schema.
-        named: Whether each problem with the content names the file.
+        schema: The JSON Schema to validate the file against: the SHA-256 of its content, under
+            which the session keeps a copy (`layout.frozen`), and its name; None if there is none.
+        named: Whether the path of the file is put before each problem with its content.
     """
 
     paths: tuple[str, ...]
@@ -131,9 +131,10 @@ class Contents:
     """What was read from the files that an agent hands in.
 
     Attributes:
-        values: The text, front matter or YAML value of each file, in order; None if it could not be
-            read.
-        sha256: The digest of the file; for several files, the digest of their digests.
+        values: For each file, in order: its text, its front matter as a mapping, or its value as
+            YAML; None if it could not be read or has problems.
+        sha256: The digest of the file; for several files, the digest of their digests; empty if
+            there is no file that could be read.
         problems: Why files are missing, unreadable or of the wrong format, one sentence each.
     """
 
@@ -157,10 +158,10 @@ class JudgedDescription:
         fact: The class of its fact.
         words: Returns what the sender did, such as ``handed in the plan``; empty if it is not
             shown.
-        why_ignored: Returns the reason why it does not count; empty if it counts. `judge` has
-            already checked the conditions that all signals share.
+        why_ignored: Returns the reason why it does not count; empty if it counts, which is the
+            default. `judge` has already checked the conditions that all signals share.
         step: Returns the state after it; called only if it counts.
-        files: Returns the files that have to be written because of it.
+        files: Returns the files that have to be written because of it; by default none.
     """
 
     fact: type[Judged]
@@ -182,11 +183,11 @@ class SignalDescription(JudgedDescription):
         command: The words after ``agentmux`` in its command, such as ``submit plan``.
         says: What the command and the tool do, for help texts.
         arguments: The arguments of the command and of the tool.
-        reads: Returns, for a submission, the files that the agent hands in.
+        reads: Returns, for a submission, the files that the agent hands in; by default none.
         made: Returns, for a submission and what was read from these files, the signal's fact and
             the problems of the submission.
-        about: The field that distinguishes two signals of this kind from one launch; empty if
-            there is none.
+        about: The name of the field of the fact, such as ``topic``, by which two signals of this
+            kind from one launch count as different; empty if there is none.
     """
 
     in_any_phase: bool = False
@@ -208,7 +209,8 @@ class SignalDescription(JudgedDescription):
 
         Args:
             values: The value of every argument, by its field; None or an empty text leaves it out.
-                Fields that the signal has no argument for are ignored.
+                A value is not quoted for the shell. Fields that the signal has no argument for are
+                ignored.
 
         Raises:
             KeyError: The field of an argument is missing.

@@ -20,6 +20,9 @@ def format_count(count: int, one: str, many: str = "") -> str:
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
-    """Return at most five of the names, separated by commas; the rest as ``, and 3 more``."""
+    """Return at most five of the names, separated by commas; the rest as ``, and 3 more``.
+
+    Empty without names.
+    """
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

@@ -54,14 +54,14 @@ _MESSAGES: Final = frozenset({"hints", "mend", "message", "next", "problems", "r
 
 
 def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "") -> object:
-    """Return a JSON answer with ``locate`` applied to each of our messages in it.
+    """Return a copy of a JSON answer with ``locate`` applied to each of our messages in it.
 
     Our messages are the texts in the fields ``hints``, ``mend``, ``message``, ``next``,
     ``problems``, ``reason`` and ``warnings``, at any depth; other texts may be from anybody.
 
     Args:
         answer: The answer, or the value of one of its fields.
-        locate: Returns a message with its commands completed.
+        locate: Returns a message with its commands completed, as `at_project` does.
         of: The name of the field that ``answer`` is the value of; empty for a whole answer.
     """
     if isinstance(answer, Mapping):

@@ -31,7 +31,7 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 def is_mistyped(word: str, known: Iterable[str]) -> bool:
     """Whether a word is so similar to a known name that the user probably meant that name.
 
-    Also for a word that is a known name. `nearest` accepts less similar names, too.
+    True, too, for a word that is itself a known name. `nearest` accepts less similar names.
     """
     from difflib import get_close_matches
 

@@ -35,7 +35,8 @@ class Completion:
 
     Attributes:
         complete: Whether it is complete.
-        because: The reason, for users, such as ``plan.md is missing``.
+        because: The reason, for users, whether it is complete or not, such as ``plan.md is
+            missing``.
         paths: The artifacts that decided it, relative to the session's directory.
     """
 
@@ -148,7 +149,7 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 
     Args:
         phase: The work phase.
-        fixed_by: The checks and reviews whose fixes change this work.
+        fixed_by: The names of the checks and reviews whose fixes change this work.
         planned: Whether a plan gives the number of sub-plans; if not, there is one.
     """
 
@@ -177,8 +178,8 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
     Args:
         phase: The check phase.
-        fixes: The markers of the fixes after which the phase runs again, by the name of the phase
-            that asks for the fix.
+        fixes: The fixes after which this phase runs again. Maps the name of the check or review
+            that asks for the fix to the path of the fix's marker (`done_marker`).
     """
     path = f"{phase.folder}/{RESULTS}"
 
@@ -196,8 +197,8 @@ def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
     Args:
         phase: The review phase.
-        fixes: The markers of the fixes after which the phase runs again, by the name of the phase
-            that asks for the fix.
+        fixes: The fixes after which this phase runs again. Maps the name of the check or review
+            that asks for the fix to the path of the fix's marker (`done_marker`).
     """
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -235,8 +236,9 @@ def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check)
 def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
     """Return the outcome of a check or review: ``passed``, ``failed``, ``capped``, or empty.
 
-    It is empty if there is none yet. The outcome comes from ``results.yaml``. If that file gives
-    none, an outcome ``capped`` in the state counts.
+    ``capped`` means that it failed and that no further fix is allowed. The result is empty if there
+    is no outcome yet. The outcome comes from ``results.yaml``; if that file gives none, an outcome
+    ``capped`` in the state counts.
 
     Args:
         state: The session's state.

@@ -25,7 +25,10 @@ def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
 
 
 def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
-    """Return setup steps as mappings, in the form that the state and the journal record."""
+    """Return setup steps as mappings, in the form that the state and the journal record.
+
+    The keys are ``name``, ``run`` and ``timeout_s``, which is rounded to whole seconds.
+    """
     return tuple(
         to_fields(_RecordedStep(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
         for each in steps
@@ -75,7 +78,7 @@ def recorded_step(state: SessionState, name: str) -> SetupStep:
 
 
 def step_from(fields: Json) -> SetupStep:
-    """Return the setup step in ``fields``, the form of the state and the journal.
+    """Return the setup step in ``fields``, a mapping as `recorded_steps` returns it.
 
     Raises:
         FieldError: ``fields`` is not valid.

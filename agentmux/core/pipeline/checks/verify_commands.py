@@ -19,7 +19,11 @@ class _RecordedCommand:
 
 
 def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
-    """Return check commands as mappings, in the form that the state and the journal record."""
+    """Return check commands as mappings, in the form that the state and the journal record.
+
+    The keys are ``name``, ``run``, ``timeout_s``, which is rounded to whole seconds, and
+    ``required``.
+    """
     return tuple(
         to_fields(
             _RecordedCommand(

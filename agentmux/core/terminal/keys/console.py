@@ -60,15 +60,17 @@ class Console:
     """What the user has begun in the monitor: a command to confirm, a change request, or a text.
 
     Attributes:
-        draft: The change request that the user is typing; None if there is none.
+        draft: The text of the change request that the user is typing, which may still be empty;
+            None if the user types none.
         beginning: How often the user has switched to another phase for the next cycle to begin in.
         command: The command that the last key asked for and that a second press must confirm;
             ``NOTHING`` if there is none.
         question: The question whether to run that command; empty if there is none.
         from_s: The time from which a second press counts, in seconds on the caller's clock.
         until_s: The time at which the question expires, in seconds on the caller's clock.
-        reads: The text that is shown: that of `MonitorCommand.DIFF`, ``SUMMARY`` or ``KEYS``; with
-            ``APPROVE``, what an approval would do; ``NOTHING`` if no text is shown.
+        reads: Which text is shown, named by the command that shows it: `MonitorCommand.DIFF`,
+            ``SUMMARY`` or ``KEYS``; ``APPROVE`` stands for what an approval would do; ``NOTHING``
+            if no text is shown.
         top: The number of the line of that text that is at the top of the screen, from 0.
         note: Why the last key did nothing; shown until the next key; empty if there is no reason.
     """
@@ -97,8 +99,9 @@ def press(
         console: The console before the key.
         key: The key; a key without a meaning closes an open question.
         now_s: The current time, in seconds on the caller's clock.
-        decides: Whether the session waits for the user's decision, so that one would count now.
-        page: The part of the shown text that fits on the screen.
+        decides: Whether the session waits for the user to approve or to request changes now.
+        page: The part of the shown text that fits on the screen; left out if no text is shown,
+            because then nothing can be scrolled.
 
     Returns:
         The command is ``NOTHING`` if the key changes only the console. It is ``ASK`` if a second
@@ -152,7 +155,8 @@ def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -
         console: The console before; its ``command`` is what the question is about.
         question: The question.
         now_s: The current time, in seconds on the caller's clock.
-        rest_s: How many seconds pass before a second press of a letter counts.
+        rest_s: How many seconds pass before a second press of a letter counts. Other keys, such as
+            Enter, count at once.
     """
     time_s = READ_S if console.reads is MonitorCommand.APPROVE else ANSWER_S
     return replace(console, question=question, from_s=now_s + rest_s, until_s=now_s + time_s)
