@@ -41,7 +41,8 @@ class Notifier(Protocol):
     ) -> tuple[SendResult, ...]:
         """Send ``message`` to each address, and return the results in this order; never raises.
 
-        The call waits until it is sent, but not beyond a time limit if an address does not respond.
+        The call waits until the message is sent everywhere. If an address does not respond, the
+        call ends after a time limit.
 
         Args:
             message: The notification to send.

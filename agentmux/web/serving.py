@@ -116,7 +116,8 @@ class RunningServer:
     Attributes:
         address: The address at which browsers reach the page.
         link: The URL with which the first browser can log in.
-        exposed: A sentence that says what others can do; empty if nobody else can connect.
+        exposed: A sentence that says what others can do, as `exposure` returns it; empty if only
+            this machine can connect.
     """
 
     address: PageAddress
@@ -200,7 +201,7 @@ def page_address(options: ServingOptions, port: int) -> PageAddress:
 
 
 def exposure(options: ServingOptions, place: PageAddress) -> str:
-    """Return a sentence that says what others can do on the page; empty if only the user can.
+    """Return a sentence on what others can do on the page; empty if only this machine can connect.
 
     For a page behind a proxy, or one that other machines reach, it says that whoever logs in can
     read the user's sessions or decide on them.

@@ -65,7 +65,7 @@ class TreeCheckpoints(Protocol):
     def tree(self, *, limit_s: float) -> str | None:
         """Return the id of the git tree that a checkpoint taken now would have; stores nothing.
 
-        Work trees with equal files have equal ids.
+        Work trees with equal files have equal ids. Like `take`, it leaves out ignored files.
 
         Args:
             limit_s: How many seconds the call may take.
@@ -95,7 +95,7 @@ class TreeCheckpoints(Protocol):
 
         The files are written in the work tree; files that ``until`` lacks are deleted there. Files
         in which the commits do not differ are not changed. Nor are nested repositories, the files
-        in ``.agentmux``, and files that ``until`` lacks because git ignored them at that time.
+        in ``.agentmux``, and files that ``until`` lacks because its own rules ignore them.
 
         Args:
             since: The commit with which ``until`` is compared; the work tree is not compared.

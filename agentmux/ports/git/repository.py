@@ -165,7 +165,12 @@ class Repository(Protocol):
         """Return HEAD's commit and branch, and the unfinished git operation."""
 
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
-        """Return whether the history of ``tip`` contains a commit."""
+        """Return whether the history of ``tip`` contains a commit; ``tip`` itself counts.
+
+        Args:
+            commit: The commit to look for: an id, or a ref.
+            tip: The commit or ref whose history is searched.
+        """
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the last commit that the histories of ``head`` and ``base`` have in common.
@@ -198,7 +203,7 @@ class Repository(Protocol):
         """
 
     def is_related(self, commit: str) -> bool:
-        """Return whether HEAD and a commit have a common ancestor."""
+        """Return whether HEAD and a commit have a common ancestor; False if one does not exist."""
 
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
@@ -237,7 +242,10 @@ class Repository(Protocol):
         """
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff --stat``: the first 40 changed files, and the total."""
+        """Return the lines of ``git diff --stat``: the first 40 changed files, and the total last.
+
+        Empty if nothing differs.
+        """
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB."""
@@ -282,8 +290,9 @@ class Repository(Protocol):
     def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below ``paths`` that are in git's index.
 
-        They came with the repository, or will be committed to it. ``paths`` are absolute; those
-        outside of the work tree are skipped. Empty outside of a repository.
+        They came with the repository, or will be committed to it. ``paths`` are absolute paths of
+        files or folders; those outside of the work tree are skipped. If git refuses to list files,
+        as in a submodule, the paths themselves are returned. Empty outside of a repository.
         """
 
     def protect_from_clean(self, sessions: Path) -> bool:

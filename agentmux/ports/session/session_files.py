@@ -300,12 +300,14 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Return whether an agent's own checkpoint file exists, is intact, and fits a model.
+        """Return the state of an agent's own checkpoint file; the file is read.
+
+        ``OK`` if it can be used, ``MISSING`` if it does not exist, ``CORRUPT`` if it is damaged,
+        ``OTHER_MODEL`` if it was made with another model.
 
         Args:
             path: The absolute path of the file, in the session's directory.
-            model: The model that would resume; for a checkpoint of another model,
-                `CheckpointState.OTHER_MODEL` is returned. None accepts any model.
+            model: The model that would resume the conversation; None accepts any model.
         """
 
     def has_file(self, path: str) -> bool:

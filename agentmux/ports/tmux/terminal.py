@@ -256,7 +256,7 @@ class Pane:
             tmux no longer knows its pid.
         dead: Whether the program has ended; the pane then still shows its last screen.
         seat: The seat of the agent; empty for the monitor, and for panes that the user opened.
-        launch: The launch id; empty for the same panes.
+        launch: The launch id; empty if ``seat`` is empty.
         visible: Whether the pane is in the monitor's window.
         activity: When there was last output in the pane's window: Unix time, in whole seconds.
         is_monitor: Whether the pane shows the monitor.
@@ -372,7 +372,7 @@ class Panes(Protocol):
         """
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screen of each pane, by pane id; calls tmux once, for many panes more often.
+        """Return the screen of each pane, by pane id; calls tmux once, or again for many panes.
 
         Panes that no longer exist are left out.
 

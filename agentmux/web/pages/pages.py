@@ -279,7 +279,8 @@ class WebPages:
         Args:
             request: The request.
             key: The project's key; empty to let the user choose, if there are several projects.
-            form: The fields to fill in, as they were sent before; empty for a new form.
+            form: The fields to fill in, as for `start_command` and as they were sent before; empty
+                for a new form.
             said: Why the session was not started; None if no start was tried.
 
         Raises:
@@ -299,7 +300,7 @@ class WebPages:
         )
 
     def offer(self, key: str) -> StartOffer:
-        """Return the choices for a new session in the project with this key.
+        """Return the choices for a new session in a project; ``key`` is its key in URLs.
 
         Raises:
             NotFoundError: No project has this key.

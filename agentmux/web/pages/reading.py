@@ -182,11 +182,11 @@ class ProjectSessions:
         yield from map(self._site, self._projects())
 
     def projects(self) -> dict[str, Path]:
-        """Return the folders of the projects that exist, by their keys in URLs."""
+        """Return the folders of the projects that still exist, by the projects' keys in URLs."""
         return {project_key(each): each for each in self._projects() if each.is_dir()}
 
     def place(self, project: Path, name: str) -> SessionRef:
-        """Return a reference to a session of a project; reads nothing, and it need not exist.
+        """Return a reference to a session, which need not exist; reads nothing of the session.
 
         ``project`` is the project's folder, ``name`` the session's whole name.
         """
