@@ -129,9 +129,9 @@ class OwnTmux:
             visible: The ids of panes. Panes that are gone, or were not opened by us, are ignored.
 
         Returns:
-            ``size`` is the monitor's size if all was moved, else None. ``later`` is true if nothing
-            was moved because of a zoom. If ``size`` is None and ``later`` is false, there is no
-            monitor, there was no room for a pane, or panes ended meanwhile.
+            ``size`` is the monitor's size (columns and rows) if all was moved, else None. ``later``
+            is true if nothing was moved because of a zoom. If ``size`` is None and ``later`` is
+            false, there is no monitor, there was no room for a pane, or panes ended meanwhile.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -280,7 +280,9 @@ class OwnTmux:
 
         Clients that came from another session are first switched back to it, or to another session
         if it is gone, so that they stay in tmux; then ``words`` are shown to them. If there is no
-        other session, the clients end, and ``words`` are printed in their terminals.
+        other session, the clients end, and ``words`` are printed in their terminals. Clients that
+        were started from a shell return to it, without ``words``. If ``words`` is empty, nothing is
+        shown.
         """
         with suppress(TerminalGoneError):
             clients, homes = (

@@ -119,7 +119,11 @@ class _Ear:
         self._data = b""
 
     def line(self, until: float | None = None) -> str | None:
-        """Return the next line; None at the end of output, or at ``until`` (monotonic seconds)."""
+        """Wait for the next line that the client prints, and return it without its line break.
+
+        None at the end of the output, or if the line is not complete at the time ``until``, in
+        seconds of `time.monotonic`. Without ``until``, the wait has no limit.
+        """
         while b"\n" not in self._data:
             left = None if until is None else max(0.0, until - time.monotonic())
             if not select.select([self._fd], [], [], left)[0]:

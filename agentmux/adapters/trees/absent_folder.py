@@ -36,7 +36,7 @@ class HeldWork:
 
     Attributes:
         git_dir: That directory.
-        head: The commit that is checked out; None before the first one.
+        head: The id of the commit that is checked out; None if there is no commit yet.
         own: The ids of the commits that the worktree's private refs point to; see `own_commits`.
         staged: The files whose content only the index has. Submodules with commits that none of
             their remotes has are included, and end in ``/``.
@@ -53,8 +53,9 @@ class HeldWork:
 def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
     """Return the work of the worktree ``spec`` that is stored in its git directory ``git_dir``.
 
-    A staged file counts if its content is neither in HEAD nor in the session's last work-tree
-    checkpoint, nor in the commits on which these were based.
+    Reads only. A staged file counts if its content is in none of these commits: HEAD,
+    ``spec.commit``, the session's last work-tree checkpoint, and the commit that was checked out at
+    that checkpoint.
 
     Raises:
         GitError: Git cannot read the index or the refs there.
@@ -76,7 +77,8 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
 def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
     """Return the ids of the commits that a worktree's private refs point to, as during a bisection.
 
-    ``place`` is the top of the worktree, or its git directory.
+    Private refs are those that git keeps for one worktree alone: ``refs/worktree`` and
+    ``refs/bisect``. ``place`` is the top of the worktree, or its git directory.
 
     Raises:
         GitError: Git cannot list the refs.
@@ -94,6 +96,9 @@ def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
 
     They are the paths, relative to the worktree's top, whose content in the index differs from its
     HEAD. Empty if git has no worktree there. The worktree's folder itself need not exist.
+
+    Raises:
+        GitError: Git cannot read the worktree's index.
     """
     common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
     folder = git.root() / decode_output(common.out).removesuffix("\n") / "worktrees"
@@ -128,9 +133,9 @@ def saved_files(
 ) -> tuple[str, ...]:
     """Return the files whose content only the session's last work-tree checkpoint has, sorted.
 
-    That content is neither in the HEAD of the checkpoint nor in ``others``, which are commits. None
-    in ``others`` and missing commits are ignored. Empty if there is no checkpoint, or if its
-    objects are gone.
+    That content is neither in the commit that was checked out at the checkpoint, nor in ``others``,
+    the ids of more commits; None there, and missing commits, are ignored. Empty if there is no
+    checkpoint, or if its objects are gone.
     """
     saved = spec.checkpoint
     if saved is None or saved.head is None:

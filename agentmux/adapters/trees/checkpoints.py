@@ -227,7 +227,8 @@ class GitCheckpoints:
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the paths whose files in the work tree differ from the checkpoint ``commit``.
 
-        Left out are files that ``commit`` lacks and ignores, and files that a checkpoint cannot
+        ``commit`` is the id of the checkpoint's commit. Left out are files that the checkpoint does
+        not have because its ``.gitignore`` files ignore them, and files that no checkpoint can
         save, such as very large ones.
 
         Raises:
@@ -349,7 +350,8 @@ class _Runner:
     def works(self, *argv: str, stdin: bytes = b"", limit_s: float = _STEP_S) -> bool:
         """Run git with ``argv``; return whether it succeeded within ``limit_s`` seconds.
 
-        It has less time if the deadline comes earlier.
+        It gets less time if the deadline of the whole checkpoint comes earlier. It never raises
+        `MissingError`: without time or git, the result is False.
         """
         try:
             return self(*argv, stdin=stdin, limit_s=limit_s).status == 0

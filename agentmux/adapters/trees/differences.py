@@ -90,6 +90,9 @@ def write(
         changed: The files, for example from `changes`.
         scratch: A directory for a temporary index.
         leave: Files, and directories that end in ``/``, to leave unchanged.
+
+    Raises:
+        GitError: Git cannot make the temporary index; the deletions are done by then.
     """
     wanted = tuple(changed)
     files = [each for each in wanted if not is_left_unchanged(each.path, leave)]
@@ -130,8 +133,8 @@ def _parents(path: str) -> set[str]:
 def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
     """Yield the paths below ``top`` that exist where `write` would write or delete files.
 
-    A path that ends in ``/`` is a repository or a ``.agentmux`` folder, whose files no checkpoint
-    has.
+    The paths are relative to ``top``. A path that ends in ``/`` is a repository or a ``.agentmux``
+    folder, whose files no checkpoint has.
     """
     for each in changed:
         place = top / each.path
@@ -196,6 +199,9 @@ def without_ignored(
         until: A commit or tree; its ``.gitignore`` files count, in addition to the user's other
             rules.
         scratch: An empty directory for temporary files.
+
+    Raises:
+        GitError: Git cannot tell which files ``until`` ignores.
     """
     files = {each.path for each in changed if each.mode != _NONE}
     gone = [e.path for e in changed if e.mode == _NONE and files.isdisjoint(_parents(e.path))]

@@ -35,8 +35,8 @@ class RestoredTree:
     """The files to write into a worktree after ``git worktree add``.
 
     Attributes:
-        tip: The commit that ``git worktree add`` checks out.
-        tree: The commit or tree that contains the files.
+        tip: The id of the commit that ``git worktree add`` checks out.
+        tree: The id of the commit or tree that contains the files.
         extra: The environment variables with which git finds ``tree``.
         scratch: A directory for temporary files.
         missing: The files that the checkpoint could not save.
@@ -53,6 +53,9 @@ def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableE
     """Return the error that prevents restoring the checkpoint of ``spec``; None if nothing does.
 
     None also if ``spec`` has no checkpoint. Nothing is written to the worktree or the repository.
+
+    Raises:
+        GitError: The branch does not exist, or git refuses.
     """
     try:
         with restored_tree(git, spec):
@@ -69,6 +72,7 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
 
     Raises:
         CheckpointUnusableError: The checkpoint is incomplete, or conflicts with the branch.
+        GitError: The branch does not exist, or git refuses.
     """
     saved = spec.checkpoint if spec is not None else None
     if spec is None or saved is None or saved.head is None:

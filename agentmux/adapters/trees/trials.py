@@ -31,6 +31,8 @@ Git does not take them for checkouts, so ``git switch -`` keeps its meaning.
 class GitTrials:
     """Begins and ends the trial in the checkout in which ``git`` runs.
 
+    A trial temporarily checks out a session's current files there, so that the user can try them.
+
     Implements `agentmux.ports.git.trials.Trials`.
     """
 

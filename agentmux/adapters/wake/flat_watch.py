@@ -26,7 +26,8 @@ _UNWATCHABLE: Final = (OSError, RuntimeError)
 class FlatWatch:
     """Watches directories in a thread, and reports which files directly in them have changed.
 
-    It reports by calling ``told`` in that thread. A report is only a hint to look again: changes
+    It calls ``told`` in that thread with the paths of the changed files. A report is only a hint to
+    look again: changes
     while `watch` replaces the set of directories are missed.
     """
 

@@ -48,7 +48,11 @@ class DoctorFinding:
     repair: Repair | None = None
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of this finding for a JSON answer."""
+        """Return this finding as one entry of a JSON answer.
+
+        Its keys are ``check``, ``level``, ``text``, ``mend`` (None if there is nothing to do) and
+        ``fixable``, which says whether ``--fix`` does something about it.
+        """
         return {
             "check": self.check,
             "level": self.level.value,
@@ -59,23 +63,32 @@ class DoctorFinding:
 
 
 def fine(check: str, text: str) -> DoctorFinding:
-    """Return a finding of the level ``ok``: the check ``check`` found nothing wrong."""
+    """Return a finding of the level ``ok``: the check ``check`` found nothing wrong.
+
+    ``text`` is the sentence of the finding, in lower case and without a full stop.
+    """
     return DoctorFinding(check=check, level=Level.OK, text=text)
 
 
 def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
-    """Return a finding of the level ``warning``: something works, but could be better."""
+    """Return a finding of the level ``warning``: something works, but could be better.
+
+    The arguments are the attributes of `DoctorFinding`. It only describes: it shows nothing.
+    """
     return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
 
 def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
-    """Return a finding of the level ``problem``: something keeps AgentMux from working."""
+    """Return a finding of the level ``problem``: something keeps AgentMux from working.
+
+    The arguments are the attributes of `DoctorFinding`. It raises nothing.
+    """
     return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 
 
 def to_finding(check: str, error: AgentmuxError) -> DoctorFinding:
     """Return the finding, a problem, for an error that the check ``check`` met.
 
-    Its ``mend`` is the first hint of the error.
+    Its ``mend`` is the first hint of the error; empty if there is none.
     """
     return problem(check, error.message, next(iter(error.hints), ""))

@@ -137,8 +137,8 @@ def lost_worktrees(
 
     Args:
         listed: The output of ``git worktree list --porcelain`` (git-worktree(1)).
-        staged: Returns the files that are staged in a worktree, given its path; they would be lost
-            with git's entry, too.
+        staged: Takes the path of a worktree. Returns the files that are staged in it, which would
+            be lost with git's entry, too. Without it, no file counts as staged.
     """
     entries = [block.splitlines() for block in listed.split("\n\n") if "\nprunable " in block]
     for lines in entries:

@@ -121,7 +121,8 @@ class Launcher:
             work: What to launch an agent for.
             attempt: Number of this launch for the same work, from 1.
             artifacts: The artifacts of the session.
-            policy: What the user chose for the seat, and what they agreed to.
+            policy: What the user chose for the seats of a resume, and what they agreed to. By
+                default `plan` decides alone, and the pane does not wait for the user.
         """
         plan, waits = _apply(policy, self.plan(work, artifacts))
         fact = AgentLaunched(
@@ -197,7 +198,9 @@ class Launcher:
         return command
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
-        """Return what is to be opened as the pane of a launch whose folder has been written.
+        """Return the description of a launch's pane; does not open it.
+
+        The launch folder must have been written when the pane is opened.
 
         Args:
             seat: The seat.

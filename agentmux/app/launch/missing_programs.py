@@ -36,8 +36,9 @@ def lacking_programs(
 ) -> LackingProgramError | None:
     """Return the error that programs of agents were not found; None if all were found.
 
-    It refuses a resume without a person. If the agents ran with another PATH before, the error
-    names that PATH: in a hint if the programs are on it, else in the message.
+    The error is for a resume that cannot ask a person; it is returned, not raised. If the agents
+    ran with another PATH before, the error names that PATH: in a hint if the programs are on it,
+    else in the message.
 
     Args:
         programs: The programs of this machine.

@@ -18,13 +18,15 @@ from agentmux.ports.tmux.terminal import KeySender, OwnSession, TextSender
 class LoopDependencies:
     """The parts of the outside world that only the loop needs.
 
+    The functions that have a default do nothing by default.
+
     Attributes:
         terminal: The tmux session of the orchestrator and its agents.
         lock: The session's lock.
         wake: The pipe through which other processes wake the loop.
-        deaths: Tells when processes end.
-        type_into: Types text into a pane.
-        press: Presses keys in a pane.
+        deaths: Calls a given function when a given process ends.
+        type_into: Types a text into an agent's pane, and checks that the agent accepted it.
+        press: Presses keys in a pane if its screen is still the one that the user saw.
         end: Ends the given processes (pid and start time each), by force if necessary.
         display: Draws the monitor, and reads its keys.
         hints: Yields each time something changes in the session's directory, until the given event

@@ -27,7 +27,7 @@ class ContinuedBranch:
 
     Attributes:
         name: The short name of the branch, here and on its remote.
-        commit: The commit to which the branch points.
+        commit: The id of the commit to which the branch points, on ``remote`` if that is given.
         base: The branch into which the branch's request asks to merge; None without a request.
         remote: The remote from which the branch must be fetched; None if it exists here.
         request: The branch's pull or merge request; None for a plain branch.
@@ -47,7 +47,7 @@ class ReviewedBranch:
     Attributes:
         branch: The branch.
         base: The ref with which the branch is compared, in the user's words.
-        since: The commit of that ref when the session was planned.
+        since: The id of that ref's commit when the session was planned.
     """
 
     branch: ContinuedBranch

@@ -28,7 +28,7 @@ class ReadIssue:
     Attributes:
         issue: What the session records about the issue.
         text: The text of the issue as the session's feature request: title, body and comments,
-            cleaned.
+            without invisible characters; cut if it is very long.
         warnings: What was left out; one sentence each.
     """
 
@@ -38,13 +38,13 @@ class ReadIssue:
 
 
 def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadIssue:
-    """Read an issue on a forge.
+    """Read an issue on a forge, and return it; records nothing.
 
     Args:
         world: The project, with its remotes and the forges.
         given: The issue's number, or its URL.
-        words: What the user wrote in addition to the issue; may be empty. It is recorded with the
-            issue, and is not in the text of the result.
+        words: What the user wrote in addition to the issue; may be empty. It becomes
+            ``issue.words`` of the result, and is not in its ``text``.
         comments: Whether to read the comments, too; only those of people who may write to the
             repository are used.
 

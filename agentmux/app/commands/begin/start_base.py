@@ -20,9 +20,9 @@ _NOTHING: Final = "nothing will be verified; to find the tests and try them: age
 
 
 def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return a note on which commands will check the result of a new session, or that none will.
+    """Return one note: which commands will check the result of a new session, or that none will.
 
-    Empty for a session whose result is a report.
+    Empty if the result is a report and no command checks it.
     """
     names = ", ".join(str(each.get("name")) for each in state.verify)
     if names:
@@ -33,11 +33,11 @@ def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def with_base(world: World, state: SessionState, name: str) -> SessionState:
-    """Return ``state`` with a plan to run the checks on the session's base, too; only reads.
+    """Return a copy of ``state`` with a plan to check the session's base, too; only reads.
 
-    The plan (``base_checks``) is None if there is no commit to run them on, no required command, or
-    no check that expects its commands to pass. If no worktree can be made for them, the plan says
-    why, and counts as finished.
+    The base is the commit from which the session begins. The plan (``base_checks``) is None if
+    there is no commit to run them on, no required command, or no check that expects its commands to
+    pass. If no worktree can be made for them, the plan says why, and counts as finished.
 
     Args:
         world: The project, with the settings that are trusted.

@@ -44,7 +44,8 @@ class StartCommand:
     Attributes:
         request: Everything that can be taken as typed. Its fields ``agent``, ``model``, ``issue``,
             ``on`` and ``of`` are ignored: the attributes here count instead.
-        here: The directory that the user means, with symbolic links resolved.
+        here: The directory for which the user starts the session, with symbolic links resolved; if
+            it is not the project's directory itself, a note says where the session is.
         agent: ``AGENT[:MODEL]`` for every role that the request does not name; None takes the
             configured one.
         issue: The number or URL of the issue that says what to build; None if there is none.

@@ -31,10 +31,12 @@ class StartOffer:
     Attributes:
         project: The project's folder.
         agents: The agents, those that are installed first.
-        configured: The names of the agents that the configuration names, as one text; empty if it
-            names none, so that the user has to choose one.
+        configured: The names of the agents that the configuration names, separated by commas; empty
+            if it names none, so that the user has to choose one.
         pipelines: Name and description of each pipeline; the default comes first.
-        places: Name and description of each kind of work tree; the default comes first.
+        places: Name and description of each choice of where the session works. The first one is
+            ``as usual``, which leaves it to the configuration; then come ``worktree`` and
+            ``no-worktree``.
     """
 
     project: Path

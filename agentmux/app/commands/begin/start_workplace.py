@@ -63,7 +63,7 @@ class NewWorktree:
     Attributes:
         path: The top directory of the worktree.
         branch: The branch in the worktree; empty if the worktree only shows the commit of ``of``.
-        base: The commit from which the branch is created.
+        base: The commit that is checked out at first; a new branch is created from it.
         because: Why the session gets a worktree, in words.
         on: The branch that the session continues; None if ``branch`` is new.
         of: The branch that the session reviews; None for a session that makes changes.
@@ -286,7 +286,7 @@ def require_room(room: WorktreeRootFacts, base: BaseCommit) -> None:
     ``room`` has the facts about that directory.
 
     Raises:
-        UsageError: It is inside the repository, or cannot be written.
+        UsageError: The directory is inside the repository, or cannot be written.
         NotInstalledError: Git is too old for the commit's submodules.
     """
     if room.inside is not None:

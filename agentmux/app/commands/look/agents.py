@@ -94,7 +94,12 @@ class AgentReport:
         return self.probe.installed and any(each.probe for each in self.spec.strategies)
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of this report for a JSON answer."""
+        """Return this report as one entry of ``agents`` in a JSON answer.
+
+        Its keys are ``name``, ``known``, ``default``, ``command``, ``installed``, ``path``,
+        ``version``, ``strategy`` (its kind), ``resumes``, ``probe`` (what the program was asked,
+        and what it can do) and ``screens`` (which screens of the real program were recorded).
+        """
         return {
             "name": self.spec.name,
             "known": self.spec.known,
@@ -149,9 +154,9 @@ class StrategyCommands:
     A strategy is a way to find the conversation again.
 
     Attributes:
-        kind: The kind of the strategy.
+        kind: By what the conversation is found again, such as its id; ``none`` if it cannot be.
         used: Whether the agent would be launched with this strategy now.
-        launch: The command line that launches the agent.
+        launch: The command line that launches the agent, beginning with the program.
         resume: The command line that resumes a conversation; None if the strategy cannot.
         env: Variables that are added to the agent's environment.
     """
@@ -163,7 +168,7 @@ class StrategyCommands:
     env: Mapping[str, str]
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of these command lines for a JSON answer."""
+        """Return the attributes, by name, as one entry of ``strategies`` in a JSON answer."""
         return {
             "kind": self.kind.value,
             "used": self.used,
@@ -191,7 +196,13 @@ class AgentCommands:
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of these command lines for a JSON answer."""
+        """Return the agent as one entry of ``agents`` in a JSON answer.
+
+        It has the keys of `AgentReport.as_json`; ``launch``, ``resume`` and ``env`` of the strategy
+        that is used now; ``strategies``, one entry each; ``prompt``, ``resume_prompt`` and
+        ``notes``; and the arguments for permissions: ``permission_args``, ``edit_args`` and
+        ``unattended_args``.
+        """
         spec = self.report.spec
         return {
             **self.report.as_json(),

@@ -61,7 +61,11 @@ class Channels:
 
 
 def send_test(addresses: Sequence[Address], ways: Channels) -> tuple[Tried, ...]:
-    """Send one test message to each address; return the outcomes in that order; never raises."""
+    """Send one test message to each address; return the outcomes in the order of ``addresses``.
+
+    It waits until all are sent or have failed, and never raises. ``ways`` are the means by which it
+    sends.
+    """
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
     results = {each: near[each]() for each in addresses if each in near}

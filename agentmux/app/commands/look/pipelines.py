@@ -48,7 +48,12 @@ class PipelineView:
     problems: tuple[Problem, ...]
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of this pipeline for a JSON answer."""
+        """Return this pipeline as one entry of a JSON answer.
+
+        Its keys are ``name``, ``origin``, ``path``, ``says``, ``default``, ``takes_part``,
+        ``problems``, and from the definition ``result``, ``phases`` and ``drawing`` (lines of
+        text). If there are problems, ``result`` is None and the other two are empty.
+        """
         fields: Json = {}
         drawing: tuple[str, ...] = ()
         if self.pipeline is not None:

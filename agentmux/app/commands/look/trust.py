@@ -43,7 +43,11 @@ class NotTrustedError(ConfigError):
 
 
 def describe_keys(parts: Iterable[Part]) -> str:
-    """Return the keys of parts as text for one line; at most five are named."""
+    """Return the keys of ``parts``, separated by commas, in one line; at most five are named.
+
+    A part is a setting or a prompt in the project's files that needs the user's trust. Its key is a
+    dotted name, such as ``agents.claude``.
+    """
     keys = [part.key for part in parts]
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return ", ".join(keys[:_NAMED]) + more
@@ -128,6 +132,8 @@ def require_trusted(world: World, effect: Effect) -> None:
 def keep(world: World, parts: Iterable[Part]) -> World:
     """Record that the user trusts these parts, too; return the world in which they have effect.
 
+    It does not ask. What the user trusted before remains trusted.
+
     Raises:
         DataError: The trust cannot be written.
     """
@@ -138,6 +144,8 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 def keep_all(world: World) -> World:
     """Record that the user trusts the current content of the project's files, and nothing else.
+
+    It does not ask. Trust in earlier content of these files ends.
 
     Returns:
         The world in which it has effect.

@@ -42,7 +42,8 @@ class OrchestratorRequest:
     """What a command asks of the orchestrator that it starts.
 
     Attributes:
-        mode: Whether to start or resume the session, or to reattach to agents that still run.
+        mode: ``start`` starts a new session, ``resume`` resumes a stopped one, and ``reattach``
+            takes over the agents of a session that still run.
         ready: The path of the pipe in which the orchestrator reports that it is ready, or why it is
             not; empty if nobody waits for a report.
         panes: For ``resume``: how panes are opened.

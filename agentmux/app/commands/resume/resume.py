@@ -484,7 +484,12 @@ def find_lacking_program(world: World, plan: ResumePlan) -> LackingProgramError 
 
 
 def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
-    """Return one planned pane, in the directory ``tree``, for the JSON answer of a dry run."""
+    """Return one planned pane as one entry of ``panes`` in the JSON answer of a dry run.
+
+    The keys are ``seat``, ``role``, ``subplan``, ``agent``, ``mode``, ``argv`` (with the program),
+    ``cwd``, ``env``, ``reason``, ``prompt_bytes``, ``fresh_prompt_bytes`` and ``digest``. ``cwd``
+    is ``tree``, the directory in which the agent would work.
+    """
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -504,7 +509,9 @@ def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
 def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     """Return the fields of one session for the JSON answer of a dry run, all but ``blocked``.
 
-    ``world`` is that of the session's project: paths are given relative to it.
+    Besides fields of `ResumePlan`, they are ``evidence`` (why each phase is complete or not),
+    ``checks`` (the commands that would still run) and ``panes`` (see `pane_fields`). ``world`` is
+    that of the session's project, to whose directory ``path`` is relative.
     """
     return {
         "session": plan.path.name,

@@ -45,7 +45,7 @@ class RewindPlan:
         files: The files that would be restored.
         missing: The files that would stay as they are, because the checkpoint does not have them.
         phase: The phase in which work would go on.
-        subplans: The sub-plans that would stay handed in.
+        subplans: The numbers of the sub-plans that would stay handed in.
         stale: The seats that would start a new conversation.
     """
 

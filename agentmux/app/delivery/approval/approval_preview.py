@@ -70,7 +70,9 @@ def outcome_lines(
 def destination(
     world: World, files: SessionFiles, state: SessionState, found: Deliverable, way: str
 ) -> str:
-    """Return in words where the result goes, or why it could not go there now; empty if it stays.
+    """Return in words where the result goes after the commit, or why it could not go there now.
+
+    Empty if it is only committed, or if the base branch already has all that would be merged.
 
     Args:
         world: The world of the session's workplace (`with_workplace`).

@@ -41,8 +41,8 @@ class Deliverable:
         uncommitted: The files that an approval would commit.
         left_out: The folders, ending in ``/``, that a commit leaves out because they are
             repositories that did not exist at the start.
-        base: The commit after which all changes are the session's own; None if it began without
-            one.
+        base: The id of the commit after which all changes are the session's own; None if it began
+            without a commit.
         held_by_base: A sentence if the base branch has all commits of the session's branch; else
             empty.
         made_already: The subjects of the commits that agents, or the user, have made in the

@@ -58,7 +58,7 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
 
 
 def check_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the outcomes of the checks, and whether the files have changed since then."""
+    """Yield the outcomes of the checks, and a line if the files have changed since then."""
     yield from verified_lines(state)
     try:
         if has_changed_since_checks(world, state, files):

@@ -167,7 +167,7 @@ def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None
 def is_elsewhere(state: SessionState, head: Head) -> bool:
     """Return whether an approval first has to move the session's branch forward to HEAD.
 
-    Valid if `find_head_error` finds no error.
+    ``head`` is where HEAD is now. The answer holds only if `find_head_error` returns None.
     """
     return bool(state.commits and state.worktree) and head.branch != state.branch
 

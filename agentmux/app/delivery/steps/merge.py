@@ -110,7 +110,8 @@ class MergeStep:
         the merge.
 
         Raises:
-            StepError: There are conflicts; they are in the error's record.
+            StepError: There are conflicts; the error's record has ``base``, and ``conflicts`` as
+                text.
             AgentmuxError: The merge cannot be made, or would bring back commits without consent.
         """
         state, base = work.state, merge_base(work.state)
@@ -130,9 +131,14 @@ class MergeStep:
         return {"base": plan.base, "old": plan.old, "new": plan.new}
 
     def perform(self, work: StepWork, record: Record) -> Record:
-        """Move the base branch to the commit ``new`` of ``record``; return nothing to add to it.
+        """Move the base branch to the commit ``new`` of ``record``; return an empty mapping.
 
-        If the branch contains that commit already, nothing is changed.
+        ``record`` is what `prepare` returned, and is only read. If the branch contains that commit
+        already, nothing is changed.
+
+        Raises:
+            OvertakenError: The base branch has moved since `prepare`.
+            AgentmuxError: The checkout of the base branch prevents it.
         """
         plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
         merging = work.world.git.merging(work.environ)

@@ -41,9 +41,10 @@ class PushStep:
         return {"remote": remote, "branch": work.state.branch or "", "commit": work.result}
 
     def perform(self, work: StepWork, record: Record) -> Record:
-        """Push the commit of ``record``; return nothing to add to it.
+        """Push the commit of ``record``; return an empty mapping.
 
-        To push the same commit again changes nothing.
+        ``record`` is what `prepare` returned, and is only read. To push the same commit again
+        changes nothing.
         """
         remotes = work.world.remotes(work.world.tree, work.environ)
         try:

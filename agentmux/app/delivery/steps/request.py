@@ -102,8 +102,9 @@ class RequestStep:
     def perform(self, work: StepWork, record: Record) -> Record:
         """Open the request, unless it is open already; return its ``number``, ``url`` and ``kind``.
 
-        ``kind`` is what the forge calls a request. Also ``adopted``: ``yes`` if it was open
-        already, else ``no``.
+        ``record`` is what `prepare` returned, and is only read. ``kind`` is what the forge calls a
+        request. The result also has ``adopted``: ``yes`` if the request was open already, else
+        ``no``.
         """
         forge = work.world.forge(work.environ)
         ours = _ours(forge, record)

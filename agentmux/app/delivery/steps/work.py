@@ -58,10 +58,13 @@ class StepWork:
 
 
 class Step(Protocol):
-    """One step of a delivery after the commit; `prepare` and `perform` may block for minutes."""
+    """One step of a delivery after the commit; `prepare` and `perform` may block for minutes.
+
+    A `Record` is a mapping of names to texts, which the caller writes to the journal.
+    """
 
     def prepare(self, work: StepWork) -> Record:
-        """Return what the step is about to do; change nothing that others can see.
+        """Return a record of what the step is about to do; change nothing that others can see.
 
         Raises:
             AgentmuxError: The step cannot be done; people read the message and the hints.
@@ -70,7 +73,8 @@ class Step(Protocol):
     def perform(self, work: StepWork, record: Record) -> Record:
         """Do what was prepared unless it was done already; return what to add to ``record``.
 
-        An orchestrator that was killed may have done it, wholly or in part, with this ``record``.
+        ``record`` is what `prepare` returned. It is not changed: the caller adds the result to it.
+        A killed orchestrator may have performed the step, wholly or in part, with this ``record``.
 
         Raises:
             OvertakenError: The step has to be prepared again.

@@ -32,10 +32,11 @@ class DetachHint:
     """Knows how the clients of a session can leave it.
 
     Attributes:
-        line: The line for the user; empty until the first look.
-        options: The tmux options that hold the keys that go from an agent's pane to the monitor,
-            the keys that leave the session, and the clients that stay in tmux when the session
-            ends.
+        line: How to leave the session, as a line for the user; empty until the first `look`.
+        options: The values of the tmux options about leaving, by `StatusOption`: ``LEFT`` and
+            ``WINDOW`` are keys from an agent's pane to the monitor, ``BACK`` and ``DETACH`` are
+            keys that leave the session, and ``GUESTS`` are the clients that stay in tmux when the
+            session ends. Empty until the first `look`; the caller sets them in tmux.
     """
 
     def __init__(self, terminal: OwnSession, session: str) -> None:
@@ -47,7 +48,9 @@ class DetachHint:
         self.options: Mapping[str, str] = {}
 
     def look(self) -> None:
-        """Look which clients are attached; the keys are read only if that has changed.
+        """Look which clients are attached; if that has changed, update ``line`` and ``options``.
+
+        Nothing is set in tmux.
 
         Raises:
             TerminalError: tmux fails; see `OwnSession.clients`.

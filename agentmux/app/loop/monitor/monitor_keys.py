@@ -139,7 +139,7 @@ class MonitorKeys:
         }
 
     def cancel(self) -> None:
-        """Cancel all background work."""
+        """Cancel the background work that keys have begun, such as reading a diff; do not wait."""
         self._background.cancel()
 
     def answer(self) -> None:

@@ -53,7 +53,10 @@ class MonitorThread:
             self._loop.remove_reader(keyboard)
 
     def do(self, work: Callable[[], object]) -> None:
-        """Run ``work`` in the thread soon, after all earlier work; after `end` it does not run."""
+        """Run ``work`` in the thread soon, after all earlier work; without a thread, run it now.
+
+        May be called from any thread. After the thread has ended, ``work`` does not run.
+        """
         if self._loop is None:
             work()
         else:

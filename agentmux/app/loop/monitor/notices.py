@@ -77,7 +77,10 @@ class Notices:
     def look(self, seen: Attention) -> None:
         """Notify the user of each reason in ``seen`` that did not hold before; never raises.
 
-        The reasons are recorded now; messages are sent in threads of their own.
+        The reasons that hold now are recorded in the session's directory before anything is sent;
+        if that fails, nothing is sent. A problem that has stalled the session counts only after it
+        has lasted for a while. Messages are sent in threads of their own: this does not wait for
+        them.
         """
         told = self._read_record() if self._told is None else self._told
         if all(each.key != TROUBLE for each in seen.notices):

@@ -98,5 +98,8 @@ class LimitWatch:
         self._wake()
 
     def due(self) -> tuple[str, ...]:
-        """Return the parked seats that are to be woken now."""
+        """Return the names of the parked seats that are to be woken now; wakes none.
+
+        A seat is parked while its agent waits for the end of its usage limit.
+        """
         return to_wake(self._session.state.parked, now=self._world.now())

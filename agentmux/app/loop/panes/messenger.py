@@ -187,7 +187,8 @@ class Messenger:
         """Tell the seat that asked for research that the research is done.
 
         ``action`` names the seat, its launch and the research. While nothing can be typed into the
-        pane, this waits until the screen changes or the launch ends.
+        pane, this waits until the screen changes or the launch ends. What happened to the message
+        is recorded, unless the launch has ended.
         """
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
@@ -226,7 +227,8 @@ class Messenger:
     async def nudge(self, seat: str) -> None:
         """Remind a quiet agent of its work, unless its launch was reminded before.
 
-        If nothing can be typed into its pane now, the reminder is put off.
+        If nothing can be typed into its pane now, the reminder is put off (`QuietAgents.put_off`).
+        The result is recorded if something was typed, and shown to the user in any case.
         """
         held = self._session.state.seats.get(seat)
         if held is None or held.nudged:
@@ -246,7 +248,10 @@ class Messenger:
         self._loop.say(f"{seat}: {outcome}")
 
     async def go_on(self, seat: str) -> None:
-        """Tell a woken agent, once, to continue its work."""
+        """Tell the agent of ``seat`` to continue its work, if it was woken after a usage limit.
+
+        The message is typed once and not tried again; a failure is shown to the user.
+        """
         state = self._session.state
         held, parked = state.seats.get(seat), state.parked.get(seat)
         if held is None or parked is None or not parked.woken:
@@ -287,7 +292,8 @@ class Messenger:
             text: What to type.
             once: Type nothing if the text is on the screen already; only a missing Enter is
                 pressed.
-            begins: Called right before the text is typed.
+            begins: Called right before the text is typed, so not if nothing is typed; None calls
+                nothing.
             blind: Type even if no input field is recognised, because the user wants it.
             deadline_s: How long to wait until the text can be typed, in seconds.
 
@@ -338,7 +344,7 @@ class Messenger:
             keys: The keys, as `answer_keys.read_keys` returns them.
             screen: The digest of the screen that the user saw; on any other screen no key is
                 pressed.
-            begins: Called right before the first look at the pane.
+            begins: Called right before the first look at the pane, also if no key is pressed then.
 
         Raises:
             LeaseLapsedError: The session must not act now.

@@ -46,13 +46,14 @@ class ObservedPanes:
     """The panes, what each seat does, and what each screen last showed.
 
     Attributes:
-        panes: The panes, by launch.
+        panes: The panes, by launch id.
         statuses: What the agents do, by seat.
         last_lines: The last line of each seat's screen, by seat.
         last_looks: The last look at each screen, by pane id.
-        worked: The launches whose agents were seen at work.
-        unsent: The prompts that have not arrived, by launch.
-        at_once: The launches whose prompts the user wants typed whatever the screen shows.
+        worked: The ids of the launches whose agents were seen at work.
+        unsent: The prompts that have not arrived, by launch id.
+        at_once: The ids of the launches whose prompts the user wants typed whatever the screen
+            shows.
     """
 
     panes: dict[str, Pane] = field(default_factory=dict)
@@ -77,7 +78,10 @@ class ObservedPanes:
         return "" if pane is None else pane.id
 
     def status(self, seat: str) -> str:
-        """Return what the seat's agent does; empty if unknown."""
+        """Return the status of the seat, such as ``busy`` or ``idle``; empty if none was noted.
+
+        The possible words are constants of `agentmux.core.names.statuses`.
+        """
         known = self.statuses.get(seat)
         return "" if known is None else known.status
 
@@ -86,7 +90,10 @@ class ObservedPanes:
         return self.status(seat) == BUSY
 
     def note(self, seat: str, seen: SeatStatus) -> None:
-        """Set the status of a seat; ``since`` and ``source`` stay unless ``status`` changes."""
+        """Set the status of a seat to ``seen``; nothing is written to the disk.
+
+        If ``status`` is the known one, the known ``since`` and ``source`` are kept.
+        """
         known = self.statuses.get(seat)
         if known is not None and known.status == seen.status:
             seen = replace(seen, source=known.source, since=known.since)
@@ -128,6 +135,9 @@ class ObservedPanes:
         return unsent is not None and not unsent.typed and bool(self.why_unsent(seat))
 
     def forgive(self, pause_s: float) -> None:
-        """Shorten the silence of every agent by ``pause_s`` seconds, which do not count."""
+        """Shorten the silence of every agent by ``pause_s`` seconds, which do not count.
+
+        In that time the orchestrator did not run, for example because the machine was suspended.
+        """
         for last_look in self.last_looks.values():
             last_look.still_since += pause_s

@@ -36,7 +36,11 @@ class QuietAgents:
         self._put_off: dict[str, str] = {}
 
     def patience(self, name: str, seat: Seat, quiet_s: float) -> QuietResponse:
-        """Return what to do about the agent of the seat ``name``, quiet for ``quiet_s`` seconds."""
+        """Return what to do about the agent of the seat ``name``, quiet for ``quiet_s`` seconds.
+
+        That is to wait, to remind it, or to report it to the user; this only decides, and does
+        nothing.
+        """
         stall = self._world.settings.stall
         return patience(
             quiet_s,
@@ -68,7 +72,10 @@ class QuietAgents:
         return now - last_look.still_since if last_look is not None else 0.0
 
     def rouse(self, launch: str) -> None:
-        """Count the silence of an agent from now on, because its usage limit is over."""
+        """Count an agent's silence from now on, because its usage limit is over; sends nothing.
+
+        ``launch`` is the id of the agent's launch.
+        """
         last_look = self._sight.last_look(launch)
         if last_look is not None:
             last_look.still_since = asyncio.get_running_loop().time()

@@ -24,8 +24,8 @@ _PROBLEM_MAX: Final = 800
 class RuntimeNote:
     """Writes the runtime note, and knows the programs in the panes.
 
-    The note is a file in the session's directory with what is true only while its orchestrator
-    runs.
+    The note is a JSON file in the session's directory with what is true only while its orchestrator
+    runs: the orchestrator's process, the panes, the statuses of the seats, and the two attributes.
 
     Attributes:
         problem: The problem to show to the user; None if there is none.
@@ -92,9 +92,13 @@ class RuntimeNote:
         return tuple((pid, started) for pid, started in programs if started)
 
     def leave_behind(self, problem: str) -> None:
-        """Note that all agents ended, but their tmux server still runs and cannot be reached.
+        """Write the note for a session whose tmux server runs, but cannot be reached; ends nothing.
 
-        ``problem`` tells the user what to do.
+        The agents must have ended: the note then has no panes and no server. ``problem`` tells the
+        user what to do.
+
+        Raises:
+            DataError: The note cannot be written.
         """
         self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
         self._sight.panes, self.problem = {}, problem

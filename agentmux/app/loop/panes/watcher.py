@@ -79,7 +79,10 @@ _NOTHING_READ: Final = ScreenReading(mark=ScreenState.UNKNOWN)
 
 
 def command_status(role: str) -> str:
-    """Return the status of a running command of this role; empty if the role is an agent's."""
+    """Return the status of a seat that runs a command: ``setting_up`` or ``checking``.
+
+    ``role`` is the role of the seat; the result is empty if an agent plays that role.
+    """
     return {SETUP: SETTING_UP, CHECK: CHECKING, BASE: CHECKING}.get(role, "")
 
 
@@ -139,6 +142,10 @@ class Watcher:
 
     def probe(self) -> Facts:
         """Read panes, exit records and artifacts once, and return the facts that they show.
+
+        Unlike `AgentProbes`, this runs no agent's program. It also looks at the screens of the
+        parked seats that are due to be woken, and records what they show. The loop is woken when a
+        program in one of the panes ends.
 
         Raises:
             TerminalGoneError: The tmux session is gone.
@@ -397,9 +404,10 @@ class Watcher:
     ) -> None:
         """Set the status of a seat, as seen now; its ``since`` stays unless ``status`` changes.
 
-        The arguments are fields of `SeatStatus`. ``source`` says where the status comes from, such
-        as ``screen``; ``resets`` is when a usage limit ends, and ``trouble`` the last message about
-        the agent's service, both in the agent's words.
+        The arguments are fields of `SeatStatus`; ``status`` is a word such as ``busy`` or ``idle``.
+        ``source`` says where the status comes from, such as ``screen``; ``resets`` is when a usage
+        limit ends, and ``trouble`` the last message about the agent's service, both in the agent's
+        words.
         """
         state = self._session.state
         until = state.parked[seat].until if status == LIMIT and is_parked(state, seat) else ""
