@@ -27,7 +27,9 @@ def draft(
     """Return the text of an artifact; nothing is written.
 
     Args:
-        path: The path of the artifact, whose file name decides which text is returned.
+        path: The path of the artifact, whose file name decides which text is returned: one for
+            ``plan.yaml``, one for names that begin with ``review``, and so on; any other name has a
+            short Markdown text.
         seat: The agent's seat.
         life: The agent's behaviour, which may contain parts of the text.
         example: The text to return for a YAML file of an unknown name; empty if there is none.

@@ -42,7 +42,7 @@ def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:
     """Stop a session and end its lease, unless its feature still belongs to this host.
 
     The feature does not belong to this host if another host has it, it was begun again (its epoch
-    has grown), or it is gone.
+    has grown), or it is gone. In these cases, it blocks until the session has stopped.
 
     Args:
         host: This host.

@@ -271,7 +271,8 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
 def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]]:
     """Return which repositories each host may run: its entries of ``fleet.repos``, by its id.
 
-    A host is missing from the mapping if its worker has not told the fleet its repositories.
+    An entry is a path or a URL, in which ``*`` matches any characters but ``/``. A host is missing
+    from the mapping if its worker has not told the fleet its repositories.
     """
     if not sa.inspect(connection).has_table(HOST_REPOS.name):
         return {}

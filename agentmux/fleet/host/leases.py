@@ -126,6 +126,10 @@ class Leases:
         return there is not None and there.until == _NEVER.wall
 
     def renew(self, sessions: Mapping[Path, int]) -> None:
-        """Call `write` for each session; ``sessions`` has their epochs, by their directories."""
+        """Write the lease file of each session, as `write` does.
+
+        Args:
+            sessions: The epoch of each session's feature, by the session's directory.
+        """
         for session, epoch in sessions.items():
             self.write(session, epoch)

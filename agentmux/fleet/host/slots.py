@@ -71,7 +71,8 @@ class Slots:
     def hand_over(self, holder: str, other: str) -> None:
         """Give the slot of ``holder`` to ``other``, even if others have waited longer.
 
-        ``holder`` must have a slot. If ``other`` has one already, that of ``holder`` becomes free.
+        ``holder`` must have a slot, which is not checked. If ``other`` has one already, that of
+        ``holder`` becomes free.
         """
         with self._changed:
             self._held.discard(holder)

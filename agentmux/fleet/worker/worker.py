@@ -89,8 +89,9 @@ class WorkerOptions:
 def work(options: WorkerOptions) -> int:
     """Run the worker until a signal ends it, or its host is drained; then end this process.
 
-    Once the worker has started, the function does not return: it ends the process itself, with the
-    exit code. It only raises before that. Sessions keep running in tmux, and the next worker of
+    It never returns, in spite of its type: once the worker has started, it ends the process itself,
+    with the exit code. It only raises before that. On a drained host, it first waits for the drives
+    that run. Sessions keep running in tmux, and the next worker of
     this host follows them.
 
     Raises:

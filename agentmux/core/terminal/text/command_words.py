@@ -110,7 +110,10 @@ def skip(name: str, seat: str) -> Words:
 
 
 def unpark(name: str) -> Words:
-    """Return the arguments of ``agentmux`` to let agents go on that wait for a usage limit."""
+    """Return the arguments of ``agentmux`` to let agents go on that wait for a usage limit.
+
+    It is for all such agents of the session ``name``: they no longer wait for their limits to end.
+    """
     return ("unpark", *_to_words(name))
 
 
@@ -162,14 +165,14 @@ def fleet_list() -> Words:
 
 
 def fleet_show(feature: str) -> Words:
-    """Return the arguments of ``agentmux`` to show a feature of the fleet as JSON."""
+    """Return the arguments of ``agentmux`` to show a feature, named by its id, as JSON."""
     return ("fleet", "show", "--json", "--", feature)
 
 
 def fleet_approve(feature: str, digest: str) -> Words:
     """Return the arguments of ``agentmux`` to approve a feature's result without asking.
 
-    ``digest`` is the digest with which the result was shown.
+    ``feature`` is the feature's id, and ``digest`` the digest with which the result was shown.
     """
     return ("fleet", "approve", "--yes", "--digest", digest, "--", feature)
 
@@ -177,23 +180,26 @@ def fleet_approve(feature: str, digest: str) -> Words:
 def fleet_request_changes(feature: str, digest: str) -> Words:
     """Return the arguments of ``agentmux`` to request changes of a feature, read from stdin.
 
-    ``digest`` is the digest with which the result was shown.
+    ``feature`` is the feature's id, and ``digest`` the digest with which the result was shown.
     """
     return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
 
 
 def fleet_retry(feature: str) -> Words:
-    """Return the arguments of ``agentmux`` to retry a feature of the fleet that has failed."""
+    """Return the arguments of ``agentmux`` to retry a failed feature, named by its id."""
     return ("fleet", "retry", "--", feature)
 
 
 def fleet_attach(feature: str) -> Words:
-    """Return the arguments of ``agentmux`` to attach this terminal to a feature's session."""
+    """Return the arguments of ``agentmux`` to attach this terminal to a feature's session.
+
+    ``feature`` is the feature's id.
+    """
     return ("fleet", "attach", "--", feature)
 
 
 def fleet_cancel(feature: str) -> Words:
-    """Return the arguments of ``agentmux`` to cancel a feature of the fleet without asking."""
+    """Return the arguments of ``agentmux`` to cancel a feature, named by its id, without asking."""
     return ("fleet", "cancel", "--yes", "--", feature)
 
 
