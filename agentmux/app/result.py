@@ -77,7 +77,10 @@ def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
 
 
 def locate_problem(problem: SessionProblem, locate: Callable[[str], str]) -> SessionProblem:
-    """Return the problem with ``locate`` applied to its message and to each of its hints."""
+    """Return a copy of the problem, with ``locate`` applied to its message and to each hint.
+
+    ``locate`` takes a text and returns it with ``--project`` added to the commands in it.
+    """
     hints = tuple(map(locate, problem.hints))
     return replace(problem, message=locate(problem.message), hints=hints)
 

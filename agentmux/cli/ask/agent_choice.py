@@ -62,7 +62,8 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
 
     Args:
         world: The project, with its settings and tools.
-        ask: Asks a person; None if nobody can be asked.
+        ask: Shows a text and returns the line that a person then typed; None if nobody can be
+            asked.
         config: The file of ``--config``; None without this option.
 
     Returns:
@@ -87,7 +88,7 @@ def ask_agent(world: World, ask: Ask, *, question: str, usual: str = "") -> str:
 
     Args:
         world: The project, with its settings and tools.
-        ask: Asks a person.
+        ask: Shows a text and returns the line that a person then typed.
         question: The line above the menu.
         usual: The agent that an empty answer chooses. If this is empty, an empty answer chooses
             the default agent, or else the first installed one.

@@ -270,6 +270,8 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 def read_text(words: str | None, *, what: str) -> str:
     """Return the text that the user gives: as an argument, in a file, or on standard input.
 
+    Of a file or of standard input, one byte more than `FEATURE_MAX` is read at most.
+
     Args:
         words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
             None without one.
