@@ -231,7 +231,7 @@ def invocation_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Invo
         environ: Environment of this process.
 
     Returns:
-        An `Invocation` with the options, and the words that are left.
+        An `Invocation` with the options, and the other words, with ``--`` and all that follows it.
 
     Raises:
         UsageError: A global option has no value.

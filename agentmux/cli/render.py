@@ -159,7 +159,8 @@ def error(found: AgentmuxError) -> int:
 def as_json(answer: Mapping[str, object]) -> None:
     """Write one JSON object to stdout, in ASCII, so that every terminal and pipe can carry it.
 
-    It is indented only on a terminal, because indenting doubles the time for a long list.
+    Commands in its messages get ``--project`` if needed (`word_messages`). It is indented only on a
+    terminal, because indenting doubles the time for a long list.
 
     Raises:
         DataError: Stdout cannot be written.

@@ -71,10 +71,10 @@ class KnownSession:
 
     Attributes:
         name: The short name of the session.
-        phase: The phase in the session's state.
+        phase: The phase in the session's state; ``unreadable`` if that cannot be read.
         updated: When the state was last changed.
         title: The first line of the feature; may be empty.
-        place: Branch and path of the session's own worktree; empty if it works in the user's
+        place: ``BRANCH in PATH`` of the session's own worktree; empty if it works in the user's
             checkout.
     """
 

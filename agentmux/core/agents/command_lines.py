@@ -126,8 +126,14 @@ def strategy_env(
 ) -> Mapping[str, str]:
     """Return the environment variables that ``spec`` and ``strategy`` set for the agent.
 
-    The variables of ``spec`` come first; those of ``strategy`` override them. ``session_ref`` and
-    ``checkpoint_dir`` are as in `launch_argv`.
+    If both set a variable, the value of ``strategy`` counts.
+
+    Args:
+        spec: The agent's registry entry.
+        strategy: How the conversation is resumed, now or later.
+        session_ref: The id of the conversation; None if it is not known.
+        checkpoint_dir: The absolute path of the seat's own folder for checkpoints; None if it has
+            none.
 
     Raises:
         ValueError: A variable needs a value that is None, or ``session_ref`` is not a valid id.

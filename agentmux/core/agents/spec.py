@@ -99,7 +99,12 @@ class StrategyKind(StrEnum):
 
 
 class HookFormat(StrEnum):
-    """The form in which an agent's hooks (commands that it runs at its events) are configured."""
+    """The form in which an agent's hooks (commands that it runs at its events) are configured.
+
+    *claude*: a settings file with a shell command for each event. *argv*: a file with an argv for
+    each event. *notify*: the setting ``notify`` of codex, an argv. *variable*: a settings file as
+    for *claude*, whose path is in an environment variable.
+    """
 
     CLAUDE = "claude"
     """The agent reads a settings file that has a shell command for each event."""

@@ -84,7 +84,7 @@ def fix_request(
     Args:
         result: The result of the check.
         commands: The argv of each command, by the command's name.
-        iteration: The number of the fix iteration.
+        iteration: The number of the fix iteration, from 1.
         expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail and none
             did.
         red_before: The names of the commands that failed before the session changed anything. With

@@ -16,7 +16,8 @@ _NOT_RUN: Final = frozenset({126, 127})
 def outcome_of(status: int | None, signal: int | None, *, stopped: bool) -> str:
     """Return the outcome of a command: ``passed``, ``failed``, or ``broken`` if it could not run.
 
-    A command that was stopped or ended by a Unix signal is ``broken``, too.
+    A command that was stopped or ended by a Unix signal, or whose exit status is not known, is
+    ``broken``, too.
 
     Args:
         status: The exit status; None if a Unix signal ended the command, or if it is not known.
@@ -69,7 +70,12 @@ def find_blocking(
     """Return the names of the commands that could not run and so prevent a verdict.
 
     Empty while any command has no result, so that the user is asked only once, about all of them.
-    The parameters are those of `checks_verdict`.
+
+    Args:
+        required: Maps the name of each command of the check to whether the check requires it.
+        checks: The results of the commands so far, by name.
+        expect: ``pass`` if all required commands have to pass, ``fail`` if at least one of them has
+            to fail.
     """
     done = checks.keys() >= required.keys()
     if not done or checks_verdict(required, checks, expect=expect):

@@ -35,7 +35,11 @@ class Policy(StrEnum):
 
 
 class WorktreeMode(StrEnum):
-    """Whether a new session gets a worktree of its own: never, if it needs one, or always."""
+    """Whether a new session gets a worktree of its own.
+
+    *never*: it works in the checkout. *auto*: it gets one if another session is live in the
+    checkout, or began there and is not done. *always*: it gets one in any case.
+    """
 
     NEVER = "never"
     AUTO = "auto"

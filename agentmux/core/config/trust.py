@@ -172,7 +172,8 @@ def _base(part: Part) -> str:
 def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
     """Return the keys of the parts that AgentMux may use because the user trusts them.
 
-    Agents that depend on others are handled as in `select_usable`.
+    An agent whose ``like`` names another agent of the project may be used only if the user trusts
+    that other agent, too.
 
     Args:
         parts: All parts of the project.

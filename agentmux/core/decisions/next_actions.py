@@ -234,7 +234,7 @@ class SendInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
-    """The action to record that the usage limit of a seat should be over.
+    """The action to record that the usage limit of a seat should be over, and tell it if need be.
 
     ``how`` says what follows: ``told`` (the agent is told once to go on), ``launch`` (none runs, so
     one is launched) or ``busy`` (it works already).

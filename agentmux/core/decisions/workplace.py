@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def why_worktree(
     mode: WorktreeMode, *, asked: bool | None, live: str, unfinished: Sequence[str]
 ) -> str:
-    """Return why a new session gets a worktree of its own; empty if it works in the checkout.
+    """Return, for people, why a new session gets its own worktree; empty if it gets none.
 
     Args:
         mode: The setting ``git.worktree``.
@@ -53,8 +53,8 @@ _USUAL: Final = {
 def workplace_choices(mode: WorktreeMode) -> tuple[tuple[str, str], ...]:
     """Return the choices of where a new session works, as pairs of a name and a description.
 
-    The first choice is the default according to ``mode``, the setting ``git.worktree``; the others
-    are named like the options of ``start``.
+    They are ``as usual``, the default according to ``mode`` (the setting ``git.worktree``), and
+    ``worktree`` and ``no-worktree``, named like the options of ``start``.
     """
     return (
         ("as usual", _USUAL[mode]),

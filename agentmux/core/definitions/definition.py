@@ -150,10 +150,10 @@ def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
 
 
 def definition_fields(pipeline: PipelineDefinition) -> Json:
-    """Return a pipeline as plain values, in the format of its file.
+    """Return a pipeline as plain values, in the format of its file, for JSON or YAML.
 
-    Fields of phases that have their defaults are left out. `check_definition` and `definition_from`
-    read the result.
+    The keys are ``version``, ``name``, ``result`` and ``phases``. Fields of phases that have their
+    defaults are left out. `check_definition` and `definition_from` read the result.
     """
     return {
         "version": VERSION,

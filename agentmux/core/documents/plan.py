@@ -107,7 +107,10 @@ class ExecutionPlan:
         return next(names, "")
 
     def to_fields(self) -> dict[str, object]:
-        """Return the content of ``execution_plan.yaml``, which `check_execution_plan` reads."""
+        """Return the content of ``execution_plan.yaml`` as plain values; writes no file.
+
+        `check_execution_plan` reads them.
+        """
         return {
             "version": VERSION,
             "subplan_count": self.subplan_count,

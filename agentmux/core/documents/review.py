@@ -284,7 +284,7 @@ def review_md(reviews: Sequence[Review]) -> str:
 def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
     """Return the text of ``fix_request.md`` with the findings of the failed reviews, for the coder.
 
-    ``iteration`` is the number of the fix iteration.
+    ``iteration`` is the number of the fix iteration, from 1.
     """
     parts = [
         f"# Fix request, iteration {iteration}\n",

@@ -123,7 +123,7 @@ class FleetGroup:
     Attributes:
         name: The name of the group, for people.
         count: How many features are in the group.
-        shown: The newest features of the group, in the order of submission.
+        shown: The newest features of the group, at most 100, in the order of submission.
     """
 
     name: str
@@ -207,6 +207,8 @@ def host_words(host: HostFacts) -> str:
 def board_of(found: Mapping[str, Any]) -> FleetBoard:
     """Return the board from ``found``, the parsed JSON of `fleet list`.
 
+    It is a mapping with the lists ``features`` and ``hosts``.
+
     Raises:
         LookupError, TypeError, ValueError: ``found`` is not the JSON of `fleet list`.
     """
@@ -228,7 +230,9 @@ def board_of(found: Mapping[str, Any]) -> FleetBoard:
 def question_of(found: Mapping[str, Any]) -> FleetQuestion:
     """Return the question to the user from ``found``, the parsed JSON of `fleet show`.
 
-    If nothing is to be decided, its digest, obstacle and lines are empty.
+    ``found`` is a mapping with the fields of one feature and, under ``question``, a mapping with
+    ``digest``, ``obstacle`` and ``lines``, or None. If it is None, the three are empty in the
+    result.
 
     Raises:
         LookupError, TypeError, ValueError: ``found`` is not the JSON of `fleet show`.

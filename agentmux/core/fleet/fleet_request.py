@@ -122,7 +122,10 @@ def _word_problems(request: FleetRequest) -> Iterator[str]:
 
 
 def to_fields(request: FleetRequest) -> dict[str, object]:
-    """Return a request as plain values that ``json`` can write, without fields at their default."""
+    """Return the attributes of a request by name, as plain values that ``json`` can write.
+
+    Those that have their default are left out.
+    """
     plain = {each.name: getattr(request, each.name) for each in fields(FleetRequest)}
     plain["roles"] = [*request.roles]
     return {key: value for key, value in plain.items() if key == "repo" or value != _usual(key)}

@@ -76,7 +76,7 @@ def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
 
 
 def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
-    """Return the artifacts as they will be once ``added`` has been written.
+    """Return the artifacts as they will be once ``added`` has been written; writes nothing.
 
     Args:
         artifacts: The artifacts before.
