@@ -147,9 +147,10 @@ def _or_none(make: Callable[[Any], T], value: object) -> T | None:
 
 
 def find_program(command: str, path: str) -> Path | None:
-    """Return the absolute path of a command; None if it is not found.
+    """Return the absolute path of a command; None if it is not found, or is not executable.
 
-    ``path`` is the list of folders to search, in the form of ``$PATH``.
+    ``path`` is the list of folders to search, in the form of ``$PATH``. A command with a slash is
+    itself a path, and is not searched.
     """
     program = shutil.which(command, path=path)
     return Path(program).absolute() if program else None

@@ -21,7 +21,7 @@ EDITOR_LINE: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}"
 
 
 def schema_path(project: Path) -> Path:
-    """Return the path of the schema file of a project's configuration."""
+    """Return the path of the schema file of a project's configuration; it may not exist."""
     return project / layout.PROJECT_FOLDER / SCHEMA_FILE
 
 

@@ -105,7 +105,8 @@ def load_forges(user_dir: Path | None) -> Mapping[str, ForgeSpec]:
     An entry with ``like`` inherits its missing values from the forge that ``like`` names.
 
     Args:
-        user_dir: The folder of the user's configuration; None for only the built-in forges.
+        user_dir: The folder of the user's configuration, whose ``forges.yaml`` is read if it
+            exists; None for only the built-in forges.
 
     Raises:
         ConfigError: The user's file has a mistake; the message names file and line.

@@ -318,7 +318,7 @@ class Layer:
 
     Attributes:
         path: The file.
-        values: The values that the file sets, checked, as plain data.
+        values: The values that the file sets, checked: plain data in nested mappings, as in YAML.
         sources: Maps the dotted key of each of these values to ``file:line``.
     """
 

@@ -37,9 +37,9 @@ class PipelineFolder:
     """A folder of pipeline definitions.
 
     Attributes:
-        origin: Whether its definitions are built in, the project's or the user's.
+        origin: Whose definitions they are: those of AgentMux, of the project or of the user.
         path: The folder, which may not exist.
-        shown: The name of the folder in messages.
+        shown: How messages name the folder, such as ``.agentmux/pipelines``.
     """
 
     origin: Origin

@@ -30,9 +30,10 @@ T = TypeVar("T")
 class ProjectFiles:
     """The configuration of one project, as read from its files and the user's own files.
 
-    Some parts of the project's files need the user's trust. In the methods, ``keys`` are the keys
-    (`trust.Part.key`) of those parts that are allowed, whether they are trusted or not; None allows
-    exactly the trusted ones. Parts that are not allowed are left out.
+    Some parts of the project's files need the user's trust. A part's key is a dotted name, such as
+    ``agents.claude`` (`trust.Part.key`). In the methods, ``keys`` are the keys of those parts that
+    are allowed, whether they are trusted or not; None allows exactly the trusted ones. Parts that
+    are not allowed are left out.
     """
 
     def __init__(
@@ -209,7 +210,7 @@ class ProjectFiles:
         )
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
-        """Return the texts from which prompts are made, with the project's allowed extensions."""
+        """Return the texts from which prompts are made, with those that the project may add."""
         return ProjectTemplates(self, keys)
 
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
@@ -263,7 +264,7 @@ def _copy(layers: Iterable[Layer]) -> str | None:
 
 
 class ProjectTemplates:
-    """The texts from which prompts are made, with the allowed extensions of the project."""
+    """The texts from which prompts are made, with those that the project may add (extensions)."""
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
         """Use the project; ``keys`` are the keys of the allowed parts (None: the trusted parts)."""

@@ -19,6 +19,7 @@ EXTENSION_MAX: Final = 256 * 1024
 def template(name: str, *, again: bool = False) -> str:
     """Return the text of the built-in prompt template ``name``, joined from its files.
 
+    A name is that of a file in ``agentmux/prompts`` without ``.md``, such as ``coder-fix``.
     ``again`` adds a warning about unfinished work, for a seat that gets a new conversation on
     resume.
 

@@ -41,9 +41,10 @@ _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 
 
 def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
-    """Write ``data`` to ``path`` durably and atomically.
+    """Write ``data`` to the file ``path`` durably and atomically; create it if it is missing.
 
-    A link at ``path`` is replaced, not followed. ``mode`` is the permissions of the new file.
+    Its folder must exist. A link at ``path`` is replaced, not followed. ``mode`` is the permissions
+    of the new file.
 
     Raises:
         DataError: The write failed. The old file is unchanged, unless only the flush of the

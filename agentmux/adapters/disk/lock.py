@@ -245,7 +245,8 @@ class WorkTreeLock(_NotedLock):
     def note(self, holder: Mapping[str, Any]) -> None:
         """Write ``holder`` to the note, the file that says who works here, but take no lock.
 
-        ``holder`` is as for `acquire`.
+        ``holder`` says who it is, JSON-compatible: ``pid``, ``host``, ``since``, and ``path``, the
+        session's directory.
 
         Raises:
             DataError: The note cannot be written.

@@ -19,7 +19,11 @@ _MOST: Final = 1 << 20
 
 
 class TrustStore:
-    """The record of the user's trust in one project; only `write` creates its file."""
+    """The record of the user's trust in one project; only `write` creates its file.
+
+    In the methods, a key names a part of the project's files, such as ``agents.claude``
+    (`trust.Part.key`); the part's hash is that of its path and its value (`trust.Part.digest`).
+    """
 
     def __init__(self, folder: Path, project: Path) -> None:
         """Use the record of the project with the real path ``project`` in ``folder``."""

@@ -37,7 +37,9 @@ _WHY: Final = "# The sessions of AgentMux: without this line `git add -A` fails"
 def protect_from_clean(git: GitProgram, sessions: Path) -> bool:
     """Make ``git clean -fdx`` spare a project's sessions folder; safe to repeat.
 
-    It runs git only if the protection is not complete yet.
+    It adds a line to the repository's file ``info/exclude``, and puts an empty repository into the
+    folder, because ``git clean`` spares nested repositories. What is there already is not written
+    again. If git does not ignore the folder even so, that empty repository is removed.
 
     Args:
         git: Runs git in the project.

@@ -142,14 +142,15 @@ class Git:
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the commit at which the history of ``head`` diverged from that of ``base``.
 
-        If the base was merged into ``head`` since, it is the last merged commit of the base, as
-        with ``git diff BASE...HEAD``.
+        This is the merge base, as in ``git diff BASE...HEAD``: if ``base`` was merged into
+        ``head`` meanwhile, the last commit of ``base`` that was merged. The result is the commit's
+        id, unless it is ``since``.
 
         Args:
             base: A branch or commit.
-            since: The commit on which the work began. It is returned if the histories diverged
-                earlier, or if ``base`` no longer exists.
-            head: The tip of the work.
+            since: The commit on which the work began. It is returned, as it was given, if the
+                histories diverged earlier, or if ``base`` no longer exists.
+            head: The branch or commit with the work.
         """
         reply = self._git.read("merge-base", "--end-of-options", base, head)
         fork = reply.text
@@ -256,10 +257,10 @@ class Git:
         return path
 
     def index_lock(self) -> Path | None:
-        """Return the lock file of the user's index if it exists, else None.
+        """Remove our own stale lock file of the user's index; return the path of any other one.
 
-        If it exists, a git command is using the index, or one was killed. A lock file that a killed
-        AgentMux process left behind is removed first.
+        Ours is one that a killed AgentMux process left. If there is another one, a git command is
+        using the index, or was killed. None if there is no lock file any more.
         """
         git_dir = self._git_dir()
         _unlock(git_dir)
@@ -285,8 +286,8 @@ class Git:
     def changes(self) -> tuple[str, ...]:
         """Return all paths with uncommitted changes, then the repositories nested in this one.
 
-        Both are sorted. The first are the paths of `dirty`; the others, those of `list_nested`, end
-        in ``/``. It runs a single git command.
+        Both are sorted, and relative to the top level. The first are the paths of `dirty`; the
+        others, those of `list_nested`, end in ``/``. It runs a single git command.
         """
         paths = self._changes()
         return (*_files(paths), *_folders(paths))
@@ -294,7 +295,8 @@ class Git:
     def ignored_and_internal(self) -> tuple[str, ...]:
         """Return the paths that `changes` omits: ignored ones, and changes below ``.agentmux``.
 
-        A folder whose files are all ignored or untracked is one entry that ends in ``/``.
+        They are relative to the top level. A folder whose files are all ignored or untracked is one
+        entry that ends in ``/``.
         """
         reply = self._git.must_read(
             "list what it ignores",
@@ -312,8 +314,8 @@ class Git:
     def dirty(self) -> tuple[str, ...]:
         """Return every path with uncommitted changes, sorted: staged, unstaged and untracked ones.
 
-        Ignored files, anything in a ``.agentmux`` folder, and repositories nested in this one are
-        left out. A rename yields both the old and the new path.
+        Paths are relative to the top level. Ignored files, anything in a ``.agentmux`` folder, and
+        repositories nested in this one are left out. A rename yields both the old and the new path.
         """
         return _files(self._changes())
 
@@ -479,7 +481,8 @@ class Git:
 
         Args:
             message: Must not be blank.
-            paths: The paths to commit, for example the result of `changed_since`.
+            paths: The paths to commit, relative to the top level, for example the result of
+                `changed_since`.
             trailer: Key and value of a line to add at the end of the message, for `find_commit`.
             onto: What HEAD must be; None accepts any HEAD.
             tree: The id of the tree that the commit must have, as `result_tree` returned it for

@@ -19,9 +19,9 @@ def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
 
     These are all files ``.env``, ``.env.*`` and ``*.env`` of the repository that contains
     ``folder``. Whether a value seems secret depends on its name and form
-    (`agentmux.core.documents.secret_values.is_secret`). Files that cannot be read are skipped, and
-    so are directories that git ignores as a whole. The result is empty outside a repository.
-    ``environ`` is git's environment.
+    (`agentmux.core.documents.secret_values.is_secret`). Files that git ignores are read, too. Files
+    that cannot be read, files over 1 MB, links, and files of nested repositories are skipped. The
+    result is empty outside a repository. ``environ`` is git's environment.
 
     Raises:
         AgentmuxError: Git cannot list the files.

@@ -55,10 +55,11 @@ _ERASE_S: Final = 2.0
 
 
 def clean(text: str) -> str:
-    """Return ``text`` without control characters that would end the paste or act on the terminal.
+    """Return ``text`` without the characters that must not be typed into a pane.
 
-    Invisible characters and those that change the text direction are removed, too. Tabs and
-    newlines stay; blanks at both ends are removed.
+    These are control characters, which could end the paste or act on the terminal, invisible
+    characters, and those that change the text direction. Tabs and newlines stay; a carriage return
+    becomes a newline. White space at both ends is removed. Nothing on a screen is changed.
     """
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
@@ -121,9 +122,10 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     """Return the agent's input field on a screen; None if the screen does not show it.
 
     The field begins after the last match of the agent's ``ready`` pattern; without such a pattern,
-    the result is None. If texts are typed ``blind``, the field is assumed to be at the cursor:
-    ``body`` is then the text of up to ten rows that end with the cursor's row (empty if the row is
-    blank before the cursor), and ``draft`` and ``above`` are empty.
+    the result is None. If ``spec.blind`` is set, because the agent's field cannot be recognised,
+    the field is assumed to be at the cursor: ``body`` is then the text of up to ten rows that end
+    with the cursor's row (empty if the row is blank before the cursor), and ``draft`` and ``above``
+    are empty.
     """
     text = blank_placeholder(screen.ansi)
     if spec.blind:
@@ -313,14 +315,15 @@ class _Typing:
         return composer.above.count(self.tail) > (0 if self.is_long else self.above_before)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """Return whether the screen allows to type the text now; leave the menu of a usage limit.
+        """Return what the screen means for the delivery: end it, wait, or type the text now.
 
-        Such a menu is left by pressing Enter, once per delivery.
+        If the screen shows the menu of a usage limit, this presses Enter to leave the menu, once
+        per delivery.
 
         Returns:
-            First a result that ends the delivery (because of a dialog or a draft, for example), or
-            None. Then the reason why not to type now, such as a missing input field; empty if
-            typing is safe. It may also say that the input field contains our text already.
+            A pair. To end the delivery: its result (because of a dialog or a draft, for example),
+            and a sentence with the evidence. To wait: None and `NO_FIELD`. To type: None and an
+            empty text, or `_BEGUN` if the input field contains our text already.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:

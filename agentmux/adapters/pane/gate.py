@@ -64,11 +64,13 @@ def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
     Afterwards the terminal has its former mode and an empty screen; keys typed before are dropped.
 
     Args:
-        gate: The menu: ``title``, ``says`` (why the pane waits), ``snapshot`` (a path) and
-            ``choices``, which maps a name to ``key``, ``title`` and ``says``. Without choices, only
-            the screen is shown.
-        commit: Called with the name of the choice, to record it. It returns why that failed, which
-            is then shown, or an empty string.
+        gate: The menu, as the field ``gate`` of ``launch.json`` has it: ``title``; ``says``, why
+            the pane waits; ``snapshot``, the path of the seat's last screen, which is shown behind
+            the menu; and ``choices``, which maps the name of a choice to its ``key`` (one letter),
+            ``title`` and ``says``. If ``choices`` is empty, nothing can be chosen: the screen is
+            shown until HUP or TERM comes.
+        commit: Called with the name of the choice, to record it. It returns an empty text, or why
+            that failed: that is then shown, and the user can choose again.
 
     Raises:
         GateClosedError: HUP or TERM came before the user chose.

@@ -155,7 +155,10 @@ class Wrapper:
     def read(self) -> dict[str, Any]:
         """Return the content of ``launch.json``, checked as far as the wrapper needs it.
 
-        The agent's name, the time limits and ``keep_output`` in it are also set on this object.
+        Its keys are ``argv``, ``env``, ``unset``, ``cwd``, ``claim`` (the claim file's path or
+        None) and ``notice`` (lines to show first). In a pane with a menu, there is also ``gate``,
+        and ``argv`` may be missing. The agent's ``name``, the time limits ``grace_s`` and
+        ``limit_s``, and ``keep_output`` are also set on this object.
 
         Raises:
             NotStartedError: The file cannot be read, or is not valid.
@@ -173,10 +176,17 @@ class Wrapper:
         return launch
 
     def choose(self, launch: dict[str, Any], gate: dict[str, Any]) -> dict[str, Any]:
-        """Show the menu ``gate`` until the user has chosen, and write ``choice.json``.
+        """Show a menu until the user has chosen, write ``choice.json``, and return what to run.
 
-        The file ``stopped`` is written before the menu is shown. Return ``launch`` with the
-        choice's fields added.
+        The file ``stopped`` is written before the menu is shown.
+
+        Args:
+            launch: The content of ``launch.json``; it is not changed.
+            gate: The menu, the field ``gate`` in it; see `agentmux.adapters.pane.gate.hold`.
+
+        Returns:
+            A copy of ``launch`` in which the choice's fields (``argv``, ``env``, ``claim`` and
+            ``notice``, and others for the menu) replace those of the same names.
 
         Raises:
             EndedEarlyError: HUP or TERM came before the user chose.
@@ -227,6 +237,8 @@ class Wrapper:
 
     def fork(self, argv: list[str], env: dict[str, str]) -> None:
         """Start the agent as a child process; return once its program runs.
+
+        ``argv`` is its command line, the program first; ``env`` is its whole environment.
 
         Raises:
             NotStartedError: The program cannot be run.

@@ -45,7 +45,7 @@ def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
 
 
 def host_facts(root: Path = Path("/")) -> SystemFacts:
-    """Return the facts about this host and its user; below ``root`` are the host's settings."""
+    """Return the facts about this host and its user; read the host's settings below ``root``."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

@@ -75,10 +75,10 @@ class TmuxClient:
     ) -> TmuxReply:
         """Run tmux once and return its reply; it does not raise if tmux reports a failure.
 
-        ``words`` are those of one call, as `commands.join` returns them; only the commands' names
-        are replaced by short ones. ``timeout_s`` replaces the client's own time limit. ``stdin`` is
-        tmux's whole input. A failure without a message comes from a user's hook, and counts as
-        success.
+        ``words`` are those of one call, as `commands.join` returns them; tmux gets them unchanged,
+        except for short forms of the commands' names. ``timeout_s`` replaces the client's own time
+        limit. ``stdin`` is tmux's whole input. A failure without a message comes from a user's
+        hook, and counts as success.
 
         Raises:
             NotInstalledError: tmux is not installed.

@@ -774,7 +774,7 @@ def is_vacant(pane: Pane) -> bool:
 
 
 def swap_in(pane: str, before: Pane) -> list[Command]:
-    """Return the commands that put a pane in the place of the pane ``before``.
+    """Return the commands that put ``pane``, a pane's id, where the pane ``before`` is now.
 
     ``before`` moves to the window of ``pane``, or is killed if it is vacant (see `is_vacant`).
     """

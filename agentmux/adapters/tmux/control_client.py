@@ -196,7 +196,14 @@ class ControlClient(TmuxClient):
     ) -> TmuxReply:
         """Run one call through the control client, else by the tmux program; return its reply.
 
-        For arguments and errors, see `TmuxClient.run`.
+        ``words`` are those of one call, as `commands.join` returns them. ``timeout_s`` replaces the
+        client's own time limit. ``stdin`` is tmux's whole input; with it, the tmux program runs. It
+        does not raise if tmux reports a failure.
+
+        Raises:
+            NotInstalledError: tmux is not installed.
+            TerminalUnreachableError: tmux did not answer in time; it may still carry the command
+                out.
         """
         limit_s = timeout_s or self.timeout_s
         reply = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)

@@ -25,7 +25,7 @@ _NAMED_KEYS: Final = frozenset({"Enter", "Escape", "Space", "Tab", "BSpace", "Up
 
 
 def tmux_facts(socket: str) -> TmuxFacts:
-    """Return the facts about tmux and the server at ``socket``; starts no server.
+    """Return the facts about tmux and the server at the path ``socket``; start no server.
 
     If none runs there, the facts have pid 0, and no options, hooks and keys.
 

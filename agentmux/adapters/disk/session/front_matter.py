@@ -13,8 +13,9 @@ _NO_TEXT: Final = frozenset({"null", "true", "false"})
 def read_front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """Return the front matter of a Markdown text as a mapping, and its problems as sentences.
 
-    The mapping is empty if there is no front matter, or if there are problems. The problems are
-    empty if there is no front matter, or if it is valid.
+    Front matter is YAML at the beginning of the text, between two lines ``---``. The mapping is
+    empty if there is no front matter, or if there are problems. The problems are empty if there is
+    no front matter, or if it is valid.
     """
     if not text.startswith(("---", "\ufeff---")):
         return {}, ()

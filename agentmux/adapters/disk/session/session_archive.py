@@ -36,10 +36,12 @@ _BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, Recursi
 
 
 def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    """Return the session's files to export, and the paths of files that cannot be exported.
+    """Return the manifest's entries of the files to export, and the paths of files left behind.
 
-    ``home`` is the session's directory; paths are relative to it. Left out are the journal, which
-    is exported from its events, and files that an export never takes.
+    ``home`` is the session's directory; paths are relative to it. A file is left behind if it is a
+    link, is too large, cannot be read, or has a name that an import would refuse. Neither result
+    has the journal, which is exported from its events, the other files directly in ``home`` except
+    ``requirements.md``, temporary files, and the folders in `manifest.NOT_EXPORTED`.
     """
     packed_files: list[Member] = []
     left: list[str] = []

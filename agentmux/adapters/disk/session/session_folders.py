@@ -83,10 +83,10 @@ def leftovers(folder: Path) -> tuple[Path, ...]:
 
 
 def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
-    """Return the directories in ``folder``, a sessions folder, that a killed start left behind.
+    """Return the directories that killed starts left behind in ``folder``, a sessions folder.
 
-    A start takes seconds; directories younger than `STARTING_S` may still be in use. ``now_s`` is
-    the current Unix time.
+    Directories that were changed in the last `STARTING_S` seconds are left out: a start may still
+    be using them. ``now_s`` is the current Unix time.
     """
     paths = []
     for path in sorted(folder.glob(f"{layout.MAKING_PREFIX}*")):
@@ -97,10 +97,12 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
 
 
 def read_unchecked(path: Path) -> Mapping[str, Any] | None:
-    """Return the fields of the session's ``state.json``, after a quick look at their form.
+    """Return the fields of the session's ``state.json``; the types of most are not checked.
 
-    ``path`` is the session's directory. None if the file is missing, damaged, too large or from a
-    newer AgentMux, or does not fit the journal: then the session must be read in full, with
+    The keys are ``phase``, ``session_id``, ``pipeline`` and so on, as
+    ``docs/reference/session-files.md`` lists them; only ``phase`` is always there. ``path`` is the
+    session's directory. None if the file is missing, damaged, too large or from a newer AgentMux,
+    or if the journal is shorter than the state says: then the session must be read in full, with
     `session_files`.
     """
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
@@ -129,6 +131,13 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 def runtime(path: Path) -> Mapping[str, Any]:
     """Return the content of ``runtime_state.json``, which the session's orchestrator writes.
+
+    Its keys are those that describe the orchestrator (``pid``, ``host``, ``version``, ``since``,
+    ``orchestrator_pid``, ``orchestrator_started``, ``path``), its tmux server (``socket``,
+    ``server_pid``, ``server_started``) and tmux session (``session``); and ``panes`` and
+    ``statuses``, each a mapping by seat, ``problem`` (a sentence or None) and ``left_branch``. On a
+    full disk, ``panes``, ``statuses`` and ``left_branch`` are missing. The file stays when the
+    orchestrator has ended.
 
     ``path`` is the session's directory. The result is empty if the file cannot be read. If the file
     system has become read-only, the orchestrator cannot report that, so this function adds a

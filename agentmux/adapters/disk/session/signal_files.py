@@ -48,7 +48,7 @@ _FEATURE_MAX: Final = 1 << 20
 
 
 def lines_version(loaded: LoadedSession) -> int:
-    """Return the version of journal lines to append, so that the session's orchestrator reads them.
+    """Return the version number to write in new journal lines, so that the orchestrator reads them.
 
     It is `OLDER_VERSION` for a session of an older version of AgentMux, else `VERSION`.
     """

@@ -48,7 +48,12 @@ class TooMuchOutputError(MissingError):
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which part of an output to keep: all of it, or its first or last ``most`` bytes."""
+    """Which part of an output to keep; `whole`, `start` and `end` make one.
+
+    Attributes:
+        part: ``all``, ``start`` (its first ``most`` bytes) or ``end`` (its last ``most`` bytes).
+        most: The number of bytes. For ``all``, a program that writes more is ended with an error.
+    """
 
     part: Literal["all", "start", "end"]
     most: int
@@ -114,7 +119,7 @@ class Child:
     """A program to run.
 
     Attributes:
-        argv: Its command line.
+        argv: Its command line, the program first.
         env: Its whole environment; None to inherit that of this process.
         cwd: The directory in which it runs; None for that of this process.
         stdin: The bytes to write to its standard input.

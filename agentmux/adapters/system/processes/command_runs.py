@@ -47,7 +47,10 @@ class CommandEnd:
 
     @property
     def words(self) -> str:
-        """One sentence for the user: the error, or else the last line of the output."""
+        """One line for the user: the error of a failed command, else the last line of its output.
+
+        If the command printed nothing, it is ``done`` or ``exit code N``.
+        """
         if self.is_ok:
             return next(iter(reversed((*self.errors, *self.out))), "done")
         problem = (e.removeprefix("error: ") for e in self.errors if e.startswith("error: "))
@@ -55,7 +58,7 @@ class CommandEnd:
 
     @property
     def hints(self) -> Words:
-        """The hints that the command printed."""
+        """The hints that the command printed, one text each, without ``hint:``."""
         return tuple(e.removeprefix("hint: ") for e in self.errors if e.startswith("hint: "))
 
 
@@ -122,10 +125,14 @@ class CommandRuns:
         limit_s: float = _LIMIT_S,
         out: Keep = whole(),
     ) -> Child:
-        """Return the `Child` that runs a command; it is not started. See `run` for the arguments.
+        """Return the `Child` that runs a command; call `Child.run` to start it.
 
-        ``stdin`` is the command's input, ``limit_s`` its time limit in seconds, and ``out`` says
-        what to keep of its output.
+        Args:
+            project: The project that the command is about; None if it is about none.
+            words: The arguments after ``agentmux``.
+            stdin: The command's whole input.
+            limit_s: Its time limit in seconds, a day by default.
+            out: What to keep of its output.
 
         Raises:
             InstallationGoneError: The files of this AgentMux were removed or replaced.

@@ -33,8 +33,8 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str], *, errors: int = 2) -
     the mode is restored.
 
     Args:
-        argv: The command line.
-        environ: The program's environment.
+        argv: The command line, the program first.
+        environ: The program's whole environment.
         errors: The file descriptor to which its error messages go.
 
     Raises:

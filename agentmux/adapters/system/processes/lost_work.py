@@ -105,10 +105,11 @@ def _is_leader(pid: int) -> bool:
 
 
 def can_be_folder(recorded: str, folder: Path) -> bool:
-    """Return whether a process with the session directory ``recorded`` belongs to ``folder``.
+    """Return whether the session directory that a process recorded can be ``folder`` now.
 
-    It does if both are the same directory, or if ``recorded`` is gone and so may have been moved to
-    ``folder``. It does not if ``recorded`` cannot be examined: it may be somebody else's.
+    It can if both are the same directory, or if ``recorded`` is gone or empty (unknown): then the
+    directory may have been moved to ``folder``. It cannot if ``recorded`` may not be examined,
+    because another user's directory may be there.
     """
     place = recorded or "/nowhere"
     try:
