@@ -52,8 +52,8 @@ class DoctorInput:
 def checks(patient: DoctorInput) -> Mapping[str, Check]:
     """Return all checks, by name; none is run yet.
 
-    A check is a function without parameters that returns its findings. It may raise an
-    `AgentmuxError`, which then counts as its finding.
+    A check is a function without parameters that returns an iterable of its findings. The call, or
+    the iteration, may raise an `AgentmuxError`, which then counts as a finding.
     """
     return {
         "installation": lambda: _installation(patient),

@@ -63,7 +63,10 @@ def locate(text: str, project: Path | None, here: Path | None = None) -> str:
 
 
 def call_sessions(text: str, project: Path) -> str:
-    """Return a message with the sessions of ``project`` called by their short names.
+    """Return the message ``text`` with sessions of ``project`` called by their short names.
+
+    Names in paths and in commands that cannot be undone, such as ``agentmux remove NAME``, stay as
+    they are.
 
     Raises:
         FileNotFoundError: The project has no folder of sessions.

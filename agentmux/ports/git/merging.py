@@ -76,7 +76,7 @@ class Merging(Protocol):
     def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
         """Compute the merge of a commit into a branch, without moving the branch.
 
-        If the base can be fast-forwarded, its new tip is ``result`` itself. Otherwise a merge
+        If the base can be fast-forwarded, `MergePlan.new` is ``result`` itself. Otherwise a merge
         commit is created with the user's identity, and signed if the user's commits are.
 
         Args:

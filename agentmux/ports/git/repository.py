@@ -433,6 +433,6 @@ class Repository(Protocol):
             IndexBusyError: The user's index cannot be updated. The commit may have been made
                 nevertheless; `find_commit` tells.
             HeadMovedError: HEAD is not at ``onto``.
-            GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
-                refused.
+            GitRefusedError: There is nothing to commit, the message is blank, no author is
+                configured, or git or a hook refused.
         """

@@ -103,7 +103,7 @@ class SessionArchives(Protocol):
         """
 
     def journal(self, events: Iterable[Event]) -> bytes:
-        """Return the content of a journal file with these events."""
+        """Return the content of a journal file with these events; writes nothing."""
 
     def sweep(self, target: Path) -> None:
         """Remove temporary files that killed exports to ``target`` have left beside it."""

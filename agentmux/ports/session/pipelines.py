@@ -16,10 +16,10 @@ class Pipelines(Protocol):
     """
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all definitions, even of invalid ones; the built-in ones first."""
+        """Return the names of all definitions, even invalid or untrusted ones; built-in first."""
 
     def list_shadowed(self) -> tuple[str, ...]:
-        """Return the paths of the files that are not used, because another has the same name."""
+        """Return the paths, for messages, of definitions that another of the same name hides."""
 
     def source(self, name: str) -> Source | None:
         """Return the definition ``name`` with the files that it refers to, not yet checked.

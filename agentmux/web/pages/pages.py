@@ -419,7 +419,7 @@ class WebPages:
         return self._of_session(request, "document", place, name=name, text=text, rendered=rendered)
 
     def diff(self, request: Request) -> Response:
-        """Show the diff of all changes of a session, with the comments on its lines."""
+        """Show the diff of all changes of a session, with comments; cut after 20,000 lines."""
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
