@@ -72,8 +72,9 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
 ) -> tuple[str, ...]:
     """Return the argv that resumes a conversation.
 
-    It is built like `launch_argv`, but with the strategy's resume words instead of its launch
-    words.
+    Its words are, in this order: the command; the words for the model, the permissions and
+    ``args``; the strategy's resume words, which come before those if they begin with a subcommand;
+    the prompt, if the agent takes it in its argv.
 
     Args:
         spec: The agent's registry entry.

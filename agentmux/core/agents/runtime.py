@@ -68,7 +68,10 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
 
 def encode_runtime(runtime: Runtime) -> str:
-    """Return ``runtime`` as the text that a resume record stores; `decode_runtime` reads it."""
+    """Return ``runtime`` as the text that a resume record stores; `decode_runtime` reads it.
+
+    It is ``NAME VERSION FILE``, with ``-`` in place of an unknown version.
+    """
     return f"{runtime.name} {runtime.version or '-'} {runtime.file}"
 
 
@@ -88,7 +91,7 @@ def decode_runtime(text: str, command: str) -> Runtime:
 def update_of(then: Runtime, now: Runtime) -> str:
     """Return, for people, how a program was updated between ``then`` and ``now``; empty if not.
 
-    For example ``claude 2.1 → 2.2``, or ``claude was updated`` if a version is not known.
+    For example ``claude 2.1 → 2.2``, or ``claude was updated`` if only its file has changed.
     """
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"

@@ -85,7 +85,8 @@ class RoleSettings:
 
     Attributes:
         agent: A name in the agent registry, or a command as typed; None means the default agent.
-        model: The agent's model; see `Settings.model_for` for None.
+        model: The agent's model. None means the default model if the default agent plays the role;
+            otherwise the agent chooses.
         args: Arguments that are added to the agent's command line, at launch and at resume.
         single: Whether one coder does the whole plan; ignored for roles other than ``coder``.
     """
@@ -102,7 +103,8 @@ class ResumeSettings:
 
     Attributes:
         native: Whether conversations are resumed at all; if not, every agent starts a new one.
-        policy: What an agent's pane does at a resume; see `Policy` for None.
+        policy: What an agent's pane does at a resume. None: a resume shows its plan and asks once,
+            if a person can be asked; apart from that, it is *auto*.
         max_age_s: The age after which a recorded conversation is not resumed any more.
         reject_after_s: An agent that fails within this time after its resume counts as having
             rejected its conversation.

@@ -75,7 +75,7 @@ ORDINARY: Final = LaunchPolicy()
 
 
 def read_agreed(words: Iterable[str]) -> Mapping[str, str]:
-    """Return the digests in ``words`` by seat; each word is ``SEAT=DIGEST``, as in ``--agreed``.
+    """Return the digests by seat from ``words``, the values ``SEAT=DIGEST`` of ``--agreed``.
 
     Raises:
         UsageError: A word has another form.

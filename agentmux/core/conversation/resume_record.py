@@ -38,7 +38,8 @@ class ResumeRecord:
         boot: The boot id of that host at the time, which changes when it restarts; or empty.
         cwd: The real path of the directory that the agent ran in.
         home: The path of the agent's config home, or empty.
-        runtime: The agent's program; see `runtime.encode_runtime`.
+        runtime: The agent's program, as ``NAME VERSION FILE`` (`runtime.encode_runtime`); in a
+            record of 0.1.0 only ``FILE``, which is ``PATH:SIZE:TIME``.
         model: The model that was given to the agent; None if the agent chose.
         epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``, and
             ``files``, which maps each path in the launch prompt to the file's SHA-256 (empty if

@@ -12,7 +12,9 @@ from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatHistory:
-    """What is known of one seat's earlier launches and of its conversation; see `seat_history`.
+    """What is known of one seat's earlier launches and of its conversation.
+
+    `seat_history` makes it from the seat's resume record.
 
     Attributes:
         fields: The seat's resume record as stored in the state, including fields that this version

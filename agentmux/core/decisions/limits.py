@@ -74,7 +74,7 @@ def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
     one works, or until `SETTLE_S` has passed: the first seat finds out whether the limit is over.
 
     Args:
-        parked: The parked seats, as in `SessionState.parked`.
+        parked: The seats at a usage limit, by name, as in `SessionState.parked`.
         now: The current time, with its time zone.
     """
     free_at = _free_at(parked)
@@ -90,7 +90,8 @@ def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
 def next_wake(parked: Mapping[str, Parked]) -> datetime | None:
     """Return the time from which `to_wake` returns a seat; None if no seat waits.
 
-    ``parked`` is as in `SessionState.parked`. The time may be in the past.
+    ``parked`` maps the names of the seats at a usage limit to what is known of them. The time may
+    be in the past.
     """
     free_at = _free_at(parked)
     return min(

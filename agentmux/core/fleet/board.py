@@ -86,8 +86,8 @@ class FleetFeature:
     def group_status(self) -> str:
         """The status by which features are grouped.
 
-        It is `DEAD_LETTER` for a dead letter, ``decision`` if the feature waits for a decision, and
-        the feature's status otherwise.
+        It is ``dead letter`` for a dead letter, ``decision`` if the feature waits for a decision,
+        and the feature's status otherwise.
         """
         if self.status == "failed" and self.reason.startswith(DEAD_LETTER):
             return DEAD_LETTER
