@@ -165,7 +165,7 @@ def find_session(project: Path) -> Path:
 
 
 def is_middle(state: SessionState) -> bool:
-    """Return whether the demo is where the tmux server is killed.
+    """Return whether the session has come to the point at which the demo kills the tmux server.
 
     The first coder is done then, and the second one has received its prompt.
     """

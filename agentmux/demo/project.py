@@ -73,9 +73,10 @@ def first_commit(project: Path, environment: Mapping[str, str]) -> None:
 def scenario(think_s: float) -> dict[str, object]:
     """Return the scenario of the demo's agents, in the format of docs/reference/demo-agent.md.
 
-    Each agent takes ``think_s`` seconds for its work. At its first launch, the second coder thinks
-    far longer than the demo takes. So it is always working when the tmux server is killed, however
-    slow this machine is.
+    It is a mapping with the keys ``default``, ``roles`` and ``seats``; nothing is written. Each
+    agent takes ``think_s`` seconds for its work. At its first launch, the second coder thinks far
+    longer than the demo takes. So it is always working when the tmux server is killed, however slow
+    this machine is.
     """
     return {
         "default": {"think": think_s},

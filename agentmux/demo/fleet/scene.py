@@ -97,8 +97,10 @@ def backlog() -> str:
 def scenario(key: str) -> dict[str, object]:
     """Return the scenario of a feature's agents, in the format of docs/reference/demo-agent.md.
 
+    It is a mapping with the keys ``default`` and ``roles``; nothing is written.
+
     Args:
-        key: The feature's key.
+        key: The feature's key, one of `FEATURES`.
     """
     coder: dict[str, object] = {"think": _THINK_S, "files": calc.files_of(key, *_CODE[key])}
     if key == CHANGED:

@@ -46,7 +46,10 @@ def draft(
 
 
 def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the sub-plans in the content of a ``plan.yaml``, by number; empty if it has none."""
+    """Return the sub-plans in the content of a ``plan.yaml``, by number; empty if it has none.
+
+    Each is a mapping, such as the file has under ``subplans``, and is not copied.
+    """
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 

@@ -236,7 +236,8 @@ def create_tables(engine: sa.Engine) -> None:
     """Create the fleet's tables that do not exist yet, and record the contract version.
 
     The contract version (`tables.CONTRACT`) says which programs understand the database's content.
-    For SQLite, the database file and its folder are created, too.
+    An older one in the database is replaced by that of this program. For SQLite, the database file
+    and its folder are created, too.
 
     Raises:
         DataError: The database was created by a newer version of AgentMux.

@@ -84,7 +84,7 @@ class FleetHome:
     def keep_url(self, url: str) -> None:
         """Store the URL of the fleet's database in a file that only the user can read.
 
-        It is not checked: see `require_url`. An earlier URL is replaced.
+        The URL is not checked here: see `require_url`. An earlier URL is replaced.
 
         Raises:
             DataError: The file cannot be written.

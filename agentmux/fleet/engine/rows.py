@@ -215,8 +215,8 @@ def first_features(
 ) -> tuple[Feature, ...]:
     """Return at most ``most`` features: the most urgent ones that meet all conditions ``where``.
 
-    They are in the order of priority, then of submission. Conditions are SQL expressions on
-    `FEATURES`; without any, all features count.
+    The lowest ``priority`` comes first, then what was submitted first. Conditions are SQL
+    expressions on `FEATURES`; without any, all features count.
     """
     order = (FEATURES.c.priority, *_SUBMITTED)
     query = sa.select(FEATURES).where(*where).order_by(*order).limit(most)

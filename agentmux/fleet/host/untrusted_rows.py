@@ -57,7 +57,7 @@ def require_decision(decision: FeatureDecision) -> FeatureDecision:
 
 
 def session_of(host: Host, row: Feature) -> Path | None:
-    """Return the directory of a feature's session on this host, if its row names a possible one.
+    """Return the directory of a feature's session on this host, after checking the path in its row.
 
     None if there is no session yet, the feature has no project here, or the path in the row is not
     one that this session can have: AgentMux must not write to every path that the database names.

@@ -178,9 +178,10 @@ def fleet_approve(feature: str, digest: str) -> Words:
 
 
 def fleet_request_changes(feature: str, digest: str) -> Words:
-    """Return the arguments of ``agentmux`` to request changes of a feature, read from stdin.
+    """Return the arguments of ``agentmux`` to request changes of a feature.
 
-    ``feature`` is the feature's id, and ``digest`` the digest with which the result was shown.
+    The command reads the text of the changes from stdin. ``feature`` is the feature's id,
+    and ``digest`` the digest with which the result was shown.
     """
     return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
 

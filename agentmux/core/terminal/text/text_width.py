@@ -75,7 +75,8 @@ def clean(text: str) -> str:
 def printable(text: str) -> str:
     """Return ``text`` on one line, safe to print like `clean`, but with all its spaces kept.
 
-    It is for a line that has columns. It is also cut after about 4000 characters.
+    It is for a line that has columns. It is also cut after about 4000 characters. A tab becomes one
+    space.
     """
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
@@ -85,7 +86,11 @@ def printable(text: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    """Return ``text`` safe to print on one line, uncut, with all spaces and with tabs expanded."""
+    """Return ``text`` on one line, safe to print like `printable`, but never cut.
+
+    All spaces are kept. A tab becomes the spaces up to the next multiple of 4 characters; any other
+    unprintable character becomes one space or is left out.
+    """
     whole = text.expandtabs(4)
     if whole.isascii() and whole.isprintable():
         return whole
