@@ -251,9 +251,9 @@ def go_on(state: SessionState) -> SessionState:
 def schedule(state: SessionState) -> SessionState:
     """Return the state with all its fields about groups of sub-plans brought up to date.
 
-    The current group is the first with a sub-plan that is not done. The sub-plans to work on now
-    are those of this group (in a serial group only the next one); a single coder works on all that
-    are left.
+    They follow from ``implementation_groups`` and ``completed_subplans``. The current group is the
+    first with a sub-plan that is not done. The sub-plans to work on now are those of this group (in
+    a serial group only the next one); a single coder works on all that are left.
     """
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
@@ -310,9 +310,10 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def find_verdict(state: SessionState) -> Verdict | None:
-    """Return the verdict of the whole current review; None while it is undecided.
+    """Return the verdict of all reviewers in the session's phase; None while it is undecided.
 
-    One reviewer that fails it is enough; to pass it, all reviewers have to.
+    The phase must be a review. The verdict is ``fail`` if one reviewer fails it, and ``pass`` if
+    all reviewers pass it.
     """
     return _find_verdict_in(state, state.phase)
 

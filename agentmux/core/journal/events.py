@@ -632,7 +632,8 @@ class WorktreeMade(Fact):
 
     Attributes:
         again: Whether an earlier worktree of the session had been deleted.
-        dirty: The files with uncommitted changes in the worktree; only recorded if a setup follows.
+        dirty: The files with uncommitted changes, relative to the worktree; only recorded if a
+            setup follows.
         checkpoint: The number of the work-tree checkpoint whose files it contains; None if it
             contains the files of the branch.
     """
@@ -660,7 +661,7 @@ class SetupDone(Fact):
     """All steps of the setup have succeeded.
 
     Attributes:
-        changed: The files that the steps have created or changed.
+        changed: The files that the steps have created or changed, relative to the worktree.
     """
 
     kind: ClassVar[str] = "setup_done"
@@ -797,8 +798,9 @@ class RewindStarted(Fact):
         number: The number of the checkpoint to rewind to.
         before: The number of the checkpoint with the files before the rewind.
         phase: The phase in which work continues after the rewind.
-        subplans: The sub-plans that remain done.
-        stale: The seats whose conversations continued after the checkpoint was taken.
+        subplans: The numbers of the sub-plans that remain done.
+        stale: The names of the seats whose conversations continued after the checkpoint was taken;
+            they will begin new ones.
     """
 
     kind: ClassVar[str] = "rewind_started"

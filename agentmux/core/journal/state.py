@@ -101,7 +101,7 @@ class Interruption:
     """Why the session was interrupted.
 
     Attributes:
-        cause: The reason, for the user.
+        cause: The reason, for the user; begins with ``stopped`` if the user stopped the session.
         seat: The seat that the reason concerns, or ``orchestrator`` or ``user``.
         phase: The phase in which it happened.
         at: When it happened (UTC, ISO 8601).
@@ -139,8 +139,8 @@ class Research:
 
     Attributes:
         question: The question to answer.
-        owners: The seats that asked for it, in order.
-        told: The seats that were told that it is done.
+        owners: The names of the seats that asked for it, in order.
+        told: The names of the seats that were told that it is done.
     """
 
     question: str
@@ -233,10 +233,10 @@ class TreeCheckpoint:
             in), ``stop`` (the session was stopped), ``rewind`` (before a rewind of the files),
             ``rewound`` (after a rewind) or ``export``.
         phase: The phase that had ended, or else the current one.
-        commit: The commit with the files.
+        commit: The hash of the commit with the files.
         cycle: The session's cycle at that time.
         iteration: The session's iteration at that time.
-        subplans: The sub-plans that were done at that time.
+        subplans: The numbers of the sub-plans that were done at that time.
         head: The commit that was checked out; None if the repository had no commit.
         branch: The short name of the branch that was checked out; None if HEAD was detached.
         missing: The files that could not be saved.
@@ -352,8 +352,9 @@ class Options:
         commit: Whether the result will be committed; False outside a git repository.
         base: The commit that was checked out at the start; None if there was no git repository or
             no commit.
-        dirty: The files with uncommitted changes at the start, which the commit leaves out. A
-            folder that is a git repository of its own ends in ``/``.
+        dirty: The files with uncommitted changes at the start, relative to the top-level directory
+            of the work tree; the commit leaves them out. A folder that is a git repository of its
+            own ends in ``/``.
     """
 
     agents: Mapping[str, str] = field(default_factory=dict)

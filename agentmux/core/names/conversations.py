@@ -133,7 +133,7 @@ def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
     Args:
         choice: What the user chose.
         mode: How the plan would start the seat; as in `conversation`.
-        reason: The plan's reason for the mode, in words.
+        reason: The plan's reason for the mode, in words; only used for ``planned``.
     """
     if choice is SeatChoice.PLANNED:
         return how_it_comes_back(mode, reason)

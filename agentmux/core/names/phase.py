@@ -7,9 +7,10 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    """The name of a phase of the built-in pipeline, or of an end: ``done``, ``failed``.
+    """The name of a phase of the built-in pipeline ``feature``, or an end: ``done``, ``failed``.
 
-    The state and the journal contain the values. `pipeline.registry` has the order of the phases.
+    Other pipelines may have phases of other names. The state and the journal contain the values.
+    `pipeline.registry` has the order of the phases.
     """
 
     PRODUCT_MANAGEMENT = "product_management"

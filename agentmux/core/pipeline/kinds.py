@@ -131,11 +131,12 @@ class KindDescription:
             there.
         takes_part: Returns, for a pipeline and one of its phases, the function for
             `PhaseDescriptor.takes_part`; by default it follows ``when`` of the definition.
-        seats: Returns, for a session's state and the phase, the seats that the phase needs now; by
-            default one seat of its first role.
+        seats: Returns, for a session's state and the phase, the seats that the phase needs now, as
+            pairs of a role and the number of a sub-plan (or None); by default one seat of the
+            phase's first role.
         outputs: Returns `PhaseDescriptor.outputs`; by default the ``leaves`` of the definition.
-        handed_on: Returns the files, relative to the phase's folder, that a later phase of the
-            given kind reads; by default all outputs.
+        handed_on: Returns, for the phase and the kind of a later phase, the files that the later
+            phase reads, relative to this phase's folder; by default all outputs.
         decisive: Returns `PhaseDescriptor.decisive`; by default none.
         results: Returns the paths, relative to the session's directory, that are archived when a
             session enters this phase again, or goes back to a check or review before it; by default
