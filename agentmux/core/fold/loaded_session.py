@@ -28,8 +28,8 @@ class LoadedSession:
             event is appended.
         older: Whether its files come from a version that records no pipeline. ``state`` is already
             converted; the files are converted at the next save.
-        implied_files: If the state was rebuilt, the files that its events imply and that may be
-            missing.
+        implied_files: If the state was rebuilt, the files that had to be written because of its
+            last events and that may be missing, as `rebuild` returns them.
         warnings: What the user should know about the files, one sentence each.
     """
 

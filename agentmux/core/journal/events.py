@@ -562,7 +562,7 @@ class PhaseSettled(Fact):
     """The session entered a phase whose outcome was already on disk.
 
     Attributes:
-        phase: The phase. If it is still the current one, the session goes on to another phase.
+        phase: The phase. The event changes nothing if the session is in another one.
         found: The fields of the `StateFromDisk` that was read, by name; they replace those of the
             state.
     """

@@ -414,9 +414,11 @@ class Setup:
     """The setup of the session's worktree, which runs before the first agent starts there.
 
     Attributes:
-        steps: The steps as they were configured at the start: ``name``, ``run`` and ``timeout_s``.
+        steps: The steps as they were configured when the session began or was last repinned:
+            mappings with ``name``, ``run`` and ``timeout_s``.
         done: How many steps have succeeded since the worktree was last created.
-        before: The files that were dirty right after the worktree was created.
+        before: The files that had uncommitted changes before the first step ran, relative to the
+            worktree.
         finished: Whether all steps have succeeded, and the files they changed are recorded.
     """
 
@@ -507,8 +509,8 @@ class SessionState:
             anything; None if they are not run there.
         pipeline_files: The SHA-256 of each prompt and schema of the pipeline that came from a file,
             by its name in the pipeline. `layout.frozen` has the path of the content.
-        verify: The commands of the pipeline's checks as they were configured at the start:
-            ``name``, ``run``, ``timeout_s`` and ``required``.
+        verify: The commands of the pipeline's checks as they were configured when the session began
+            or was last repinned: mappings with ``name``, ``run``, ``timeout_s`` and ``required``.
         approved_tree: Git's tree id of the files that were approved; empty if any files may be
             committed.
         approved_back: The commits that a merge may bring back into the base, as in `Approved`.

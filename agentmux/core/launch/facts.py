@@ -45,8 +45,8 @@ class SeatPlayer:
         home: The agent's config home, where it keeps its conversations; empty if it is unknown.
         runtime: The installed program in one text, from `runtime.encode_runtime`: its base name,
             version and file; empty if it is not installed.
-        checkpoint_dir: The absolute path of the seat's folder for the agent's checkpoints; it need
-            not exist.
+        checkpoint_dir: The absolute path of the seat's folder in which the agent may save its
+            conversation; it need not exist.
         kept_file: The path of the file in that folder from which the agent restores the earlier
             conversation; it may be missing. None if the agent restores none from a file, or if the
             file's name contains the conversation's id and that is unknown.
@@ -113,8 +113,8 @@ class SessionLaunchFacts:
     """The facts that are the same for every launch of a session.
 
     Attributes:
-        session: The session's directory.
-        tree: The directory in which agents work.
+        session: The absolute path of the session's directory.
+        tree: The absolute path of the directory in which agents work.
         is_inside: Whether ``session`` is below ``tree``.
         host: The name of this machine.
         boot: The id of this machine's current boot.

@@ -206,7 +206,7 @@ def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
 
 
 def planned_key(mode: str) -> str:
-    """Return the key that makes a stopped pane do what its plan says.
+    """Return the letter to press in a stopped pane so that it does what its plan says.
 
     It is ``r`` (resume) for the ``mode`` ``native`` of the plan, and ``f`` (fresh) for every other.
     """

@@ -184,7 +184,7 @@ def imported_state(state: SessionState, landing: ImportValues) -> SessionState:
 
 
 def forgotten_agents(state: SessionState, agents: frozenset[str]) -> tuple[str, ...]:
-    """Return the names of chosen agents that this machine's registry lacks, sorted.
+    """Return the names of the agents that the user chose and this machine lacks, sorted.
 
     Args:
         state: The state; gives the agents that were chosen at the start.

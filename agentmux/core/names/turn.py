@@ -9,7 +9,8 @@ class Turn(StrEnum):
     """The state of an agent's current or last turn, read from its hooks and its screen.
 
     ``unknown``: nothing is known about it. ``begun``: the agent works. ``ended``: it has ended its
-    turn.
+    turn. ``of_user``: the user began the turn. ``looks_ended``: the screen shows an idle agent that
+    worked before.
     """
 
     UNKNOWN = "unknown"

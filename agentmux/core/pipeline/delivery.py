@@ -118,8 +118,9 @@ def step_begun(
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
     """Return the state with ``step`` marked as done, and ``record`` merged into its earlier record.
 
-    If there is no delivery, no step is marked. After the step that opens a pull request,
-    ``SessionState.request`` is set from the record.
+    ``record`` says what the step did, as texts by name. If there is no delivery, no step is marked.
+    After the step ``request``, which opens a pull request, ``SessionState.request`` is set from
+    ``number`` and ``url`` of the record.
     """
     known = {**_record(state, step), **record}
     after = _with_step(state, step, StepState(status=DONE, record=known))

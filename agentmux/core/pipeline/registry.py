@@ -129,7 +129,7 @@ class Pipeline:
         """Return ``phase`` if it is a work phase; if not, the last work phase before it.
 
         For an end, such as ``done``, it is the last work phase of the pipeline. None if there is no
-        such phase.
+        work phase up to there.
         """
         upto = (*self.before(phase), self[phase]) if phase in self else self.phases
         works = [each for each in upto if each.kind is Kind.WORK]

@@ -32,7 +32,8 @@ def message(state: SessionState, summary: Iterable[str] = ()) -> str:
 
     Args:
         state: The session's state.
-        summary: The lines of the summary, as plain text; they are added to a message of one line.
+        summary: The lines of the summary, as plain text. They become the body of a message that
+            has only one line; any other message leaves them out.
     """
     text = _headline(state)
     told = _strip_controls("\n".join(summary)).strip()

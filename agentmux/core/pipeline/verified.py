@@ -31,7 +31,10 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
-    """Return one line for each check command with a result, for agents: its phase and result."""
+    """Return one line for each check command with a result, for agents: its phase and result.
+
+    An example is ``checking, tests: failed (exit 1)``.
+    """
     red = failed_on_base(state)
     return tuple(
         f"{phase}, {check_words(name, check, red_before=red)}"

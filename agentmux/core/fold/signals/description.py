@@ -176,8 +176,8 @@ class SignalDescription(JudgedDescription):
     """The description of a signal that an agent sends.
 
     Attributes:
-        in_any_phase: Whether the signal counts in every phase; if not, only in phases whose signal
-            it is.
+        in_any_phase: Whether the signal counts in every phase; if not, only in phases whose work is
+            handed in with it (`PhaseDescriptor.signal`).
         hands_in: Whether the signal hands in work; if not, it asks for research or reports
             something.
         command: The words after ``agentmux`` in its command, such as ``submit plan``.
