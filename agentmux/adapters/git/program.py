@@ -107,7 +107,7 @@ class GitReply:
 
     @property
     def text(self) -> str:
-        """Stdout as text, without the white space around it; see `decode_output`."""
+        """Stdout as text, without the white space around it; odd bytes become surrogates."""
         return decode_output(self.out).strip()
 
 

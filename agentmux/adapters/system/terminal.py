@@ -89,7 +89,7 @@ def own_description(fd: int) -> int:
     """Open the terminal of ``fd`` once more, in non-blocking mode; return the new descriptor.
 
     Writes to it never block, and writes to ``fd`` still do. If the terminal cannot be opened,
-    return a duplicate of ``fd``, which blocks as ``fd`` does.
+    return a duplicate of ``fd``, which blocks as ``fd`` does. The caller must close the result.
     """
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -287,7 +287,7 @@ def literal(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` without control characters, so that it stays on one line."""
+    """Return ``text`` without control and format characters, so that it stays on one line."""
     return "".join(char for char in text if not unicodedata.category(char).startswith("C"))
 
 
@@ -376,8 +376,8 @@ def message(client: str, text: str, *, draws: bool = False) -> Command:
     Args:
         client: The client's name.
         text: The message.
-        draws: Whether tmux can draw panes while the message is shown (3.6 or later). If not, the
-            message is shown for a shorter time.
+        draws: Whether tmux can draw panes while the message is shown (3.6 or later). If so, the
+            message is shown for 10 seconds, else for 3.
     """
     plain = literal(printable(text).replace("#[", "# [")).replace("%", "%%")
     stands = _LONG_MESSAGE if draws else _SHORT_MESSAGE

@@ -87,7 +87,7 @@ class ReadyPipe:
         self._path = folder / self._path.name
 
     def close(self) -> None:
-        """Remove the pipe and the environment's file, and release the lock; safe to repeat."""
+        """Remove the pipe and the file with the environment, and release the lock; repeatable."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -215,7 +215,8 @@ def _beside(path: Path) -> Path:
 def report(path: Path, data: bytes) -> None:
     """Send the report ``data`` to the command that waits on the pipe ``path``.
 
-    It does nothing if none is waiting, and does not raise. Of ``data``, at most 64 KiB are sent.
+    There, `ReadyPipe.wait` returns ``data`` as it is, but at most 64 KiB of it. If no command is
+    waiting, this does nothing. It does not raise.
     """
     with suppress(OSError):
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

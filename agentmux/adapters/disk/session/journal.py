@@ -173,7 +173,7 @@ class FileJournal:
             os.close(fd)  # frees the lock
 
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Lock the journal and append one line, durably.
+        """Lock the journal and append ``fields`` as one line of JSON, durably.
 
         Returns:
             The offset of the line's first byte, and the offset after its newline.
@@ -239,7 +239,7 @@ class HeldJournal:
         return _read(self._path, self._fd, offset)
 
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Append one line; when this returns, the line is on the disk.
+        """Append ``fields`` as one line of JSON; when this returns, the line is on the disk.
 
         An incomplete line at the end of the journal is moved away first (`cut_torn`).
 

@@ -44,8 +44,8 @@ class LogFile:
     def more(self) -> list[str]:
         """Return the complete lines added since the last call of `last` or `more`.
 
-        The first call returns all lines. The list is empty if there are none, or no file. If the
-        file has become shorter, it was truncated: all of its lines are returned.
+        If neither was called before, all lines are returned. The list is empty if there are none,
+        or no file. If the file has become shorter, it was truncated: all of its lines are returned.
 
         Raises:
             DataError: The system does not let us read the file.

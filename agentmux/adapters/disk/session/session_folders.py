@@ -51,7 +51,8 @@ _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 def names(folder: Path) -> tuple[str, ...]:
     """Return the names of the sessions in ``folder``, in no particular order.
 
-    A session is a directory with a state or a journal. A missing folder has no sessions.
+    A session is a directory with a state or a journal whose name does not begin with a dot. A
+    missing folder has no sessions.
 
     Raises:
         DataError: The system does not let us read the folder.

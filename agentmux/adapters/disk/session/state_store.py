@@ -92,7 +92,8 @@ class StateStore:
 
         Args:
             fields: The whole state, JSON-compatible.
-            after: The revision that the present file must have; None skips this check.
+            after: The revision that the present file must have; None skips this check, and so does
+                a present file that is missing or corrupt.
 
         Raises:
             DataError: The state cannot be written; the old one stays.

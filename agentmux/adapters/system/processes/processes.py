@@ -144,7 +144,8 @@ class PidWatch:
 def open_descriptor(pid: int) -> int | None:
     """Open a descriptor that becomes readable when the process ends (a pidfd).
 
-    Return None if the system has no pidfds: on macOS, on old kernels and in some containers.
+    The caller must close it. Return None if the system has no pidfds: on macOS, on old kernels and
+    in some containers.
 
     Raises:
         ProcessLookupError: The process has ended, or ``pid`` is below 1 (tmux 3.8 reports such a
