@@ -79,8 +79,8 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
     Files that the orchestrator itself writes often (state, log, snapshots, temporary files) are
     left out, so that handling a change causes no other. A missing path is logged and not watched.
-    If the system refuses to watch, for example at a kernel limit, that is logged and nothing more
-    is yielded.
+    If the system refuses to watch, for example at a kernel limit, that is logged, and from then on
+    this only waits for ``stop``.
     """
     # Imported here, because most programs that import this module do not watch.
     from watchfiles import watch

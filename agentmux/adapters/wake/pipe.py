@@ -53,7 +53,7 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
 class WakeFifo:
     """The orchestrator's end of the wake-up pipe in ``folder``; creates the pipe if it is missing.
 
-    `close` leaves the pipe's file in place.
+    ``folder`` is the session's directory. `close` leaves the pipe's file in place.
 
     Raises:
         DataError: The path is not a pipe, or the pipe cannot be created.

@@ -16,8 +16,9 @@ Check = Callable[[], Iterable[DoctorFinding]]
 def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding, ...]:
     """Run all checks at the same time; return their findings in the order of ``checks``.
 
-    A check that takes longer than ``limit_s`` seconds counts as a problem and is abandoned: its
-    daemon thread does not keep this process from ending.
+    ``checks`` has a function for each name of a check; the function returns findings. A check that
+    takes longer than ``limit_s`` seconds counts as a problem and is abandoned: its daemon thread
+    does not keep this process from ending.
     """
     running = {name: _start_check(name, check) for name, check in checks.items()}
     done, _ = wait(running.values(), timeout=limit_s)

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 
 
 def agent_findings(world: World, registry: Registry) -> Iterator[DoctorFinding]:
-    """Yield findings about each agent: whether it is installed, answers, asks for permission."""
+    """Yield findings about each agent: whether it is installed, answers, asks for permission.
+
+    Installed programs are run, as by `list_agents`. One finding names all agents that are neither
+    installed nor used.
+    """
     used = {
         world.agents.spec(world.settings.choose_player(role, {}, {}).agent).name for role in ROLES
     }
@@ -120,7 +124,10 @@ def session_findings(site: Site) -> Iterator[DoctorFinding]:
 
 
 def worktree_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield which finished sessions still have a worktree or a branch, and why."""
+    """Yield findings about finished sessions that still have a worktree or a branch.
+
+    Each session with work that is nowhere else has a finding; one more names all the others.
+    """
     free = []
     for entry in list_sessions(world):
         ended = entry.is_done and not entry.is_moved

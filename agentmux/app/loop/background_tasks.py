@@ -93,7 +93,8 @@ class BackgroundTasks:
 
         An error is shown and logged, but only once while work with this key fails in the same way.
         Failed work counts as running for another `AGAIN_S`; then the loop is woken. Work that fails
-        with unexpected errors `TRIES` times in a row is given up: it cannot be started again.
+        with unexpected errors `TRIES` times in a row is given up: it cannot be started again. But
+        an object that was created without a ``give_up`` of its own never gives work up.
 
         Args:
             key: Names the work for people.
@@ -121,7 +122,7 @@ class BackgroundTasks:
         return await self._threads.run(work)
 
     def cancel(self) -> None:
-        """Cancel all work."""
+        """Cancel all work; do not wait for its end."""
         for task in self._tasks.values():
             task.cancel()
 

@@ -90,9 +90,10 @@ def _is_settled(world: World, entry: SessionEntry) -> bool:
 def removable_worktree(
     world: World, entry: SessionEntry
 ) -> tuple[WorktreeSpec, WorktreeLoss] | None:
-    """Return the session's worktree, and what its removal would lose.
+    """Return the session's worktree, and what its removal would lose and remove; removes nothing.
 
-    None if the session has no worktree, or if nothing of worktree and branch exists any more.
+    They are what `worktree_to_remove` and `loss_of` return. None if the session has no worktree, or
+    if nothing of worktree and branch exists any more.
     """
     spec = worktree_to_remove(world, entry)
     if spec is None:
@@ -121,10 +122,11 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
 
 
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the worktree in which checks run, or ran, on the session's base; None if it has none.
+    """Return the worktree for the checks of the session's base; None if there is none.
 
-    What could not be removed when the checks ended is removed with the session. None also if the
-    session cannot be read: nobody knows then whose the worktree is, so it stays.
+    This only describes the worktree: it may be removed already. What could not be removed when the
+    checks ended is removed with the session. None also if the session cannot be read: nobody knows
+    then whose the worktree is, so it stays.
     """
     if not entry.fields.get("base_checks"):
         return None

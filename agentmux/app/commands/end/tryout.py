@@ -23,7 +23,9 @@ _OFF: Final = "agentmux try --off"
 
 
 def begin_trial(world: World, entry: SessionEntry) -> Trial:
-    """Check out the current files of a session in the project's checkout.
+    """Check out the current files of a session in the project's checkout; return how to go back.
+
+    HEAD is then detached at a commit with these files. The trial lasts until `end_trial`.
 
     Raises:
         UsageError: The session works in this checkout, or there is no checkout or no commit in it.

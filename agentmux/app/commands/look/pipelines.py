@@ -33,8 +33,8 @@ class PipelineView:
         is_default: Whether a start uses this pipeline unless it names another.
         text: The content of the file.
         pipeline: The pipeline that the file defines; None if there are problems.
-        takes_part: The phases of the pipeline that a session would go through now.
-        problems: What is wrong with the file, by line.
+        takes_part: The names of the phases that a session would go through now.
+        problems: The mistakes in the file, each with its line; empty if the pipeline can be used.
     """
 
     name: str
@@ -73,7 +73,7 @@ class PipelineView:
 
 
 def all_pipelines(world: World) -> tuple[PipelineView, ...]:
-    """Return every usable pipeline, and the user's own unusable ones with their problems.
+    """Return every usable pipeline, and unusable ones from files of the user or the project.
 
     A built-in pipeline that this version cannot run is left out.
     """

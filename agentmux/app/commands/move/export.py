@@ -66,7 +66,8 @@ class ExportedSession:
         file: The absolute path of the file.
         is_copy: Whether the session continues here, too.
         bytes: The size of the file.
-        left: The files of the session, and of its work tree, that were not exported.
+        left: The paths of what was not exported: files, relative to the session's directory or to
+            the top of its work tree, and submodules (with ``/`` at the end) with work of their own.
         again: Whether an earlier export had already written the file.
     """
 

@@ -369,7 +369,8 @@ def settled_state(
     not count before its signal.
 
     Returns:
-        The state in which work goes on, and the files that the session must have then. If the
+        The state in which work goes on, and the files that the session must have then; nothing is
+        written. If the
         artifacts show no outcome, or ``state`` is not that right after a resume: ``state`` itself,
         and no files.
     """
@@ -476,9 +477,10 @@ def _with_identity(world: World, plan: ResumePlan) -> SessionState:
 
 
 def find_lacking_program(world: World, plan: ResumePlan) -> LackingProgramError | None:
-    """Return the error that refuses a resume without a person, because a program is missing.
+    """Return the error that agents which ``plan`` launches lack their programs, or None.
 
-    None if the programs of all agents were found; see `lacking_programs`.
+    None if all programs were found. The caller raises the error if no person can be asked; see
+    `lacking_programs`.
     """
     return lacking_programs(world.agents.programs, world.files(plan.path), plan.state, plan.panes)
 

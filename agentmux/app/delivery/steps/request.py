@@ -29,7 +29,7 @@ def request_base(world: World, state: SessionState, remote: str) -> str:
     That is the branch from which the session's branch was created, else the remote's main branch.
 
     Raises:
-        UsageError: There is none, or it is the session's own branch.
+        UsageError: No such branch is known, or it is the session's own branch.
     """
     began = state.base.branch if state.base is not None else None
     base = began or world.git.remote_branches.main_branch(remote)

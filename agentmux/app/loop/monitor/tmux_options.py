@@ -87,7 +87,7 @@ class TmuxOptions:
         """Set the options of the session, and mark the panes that wait for the user.
 
         Args:
-            session: The value of each option.
+            session: The value of each option, by the option's name (`StatusOption`).
             waiting: For each pane id, whether the pane waits for the user.
 
         Raises:

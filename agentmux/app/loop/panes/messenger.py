@@ -135,10 +135,10 @@ class Messenger:
                 del self._attempts[launch]
 
     def type_at_once(self, launch: str) -> None:
-        """Type the prompt of ``launch`` whatever its screen shows, because the user wants it.
+        """Have the waiting `prompt` of ``launch`` typed soon, whatever its screen shows.
 
-        This restarts the attempt that waits for the screen. Without one, or if something may have
-        been typed already, it does nothing.
+        The caller must have added ``launch`` to `ObservedPanes.at_once`. Nothing happens if no
+        prompt of the launch waits for its screen, or if something may have been typed already.
         """
         attempt, unsent = self._attempts.get(launch), self._unsent_messages.get(launch)
         if attempt is not None and unsent is not None and not unsent.typed:

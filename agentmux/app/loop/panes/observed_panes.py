@@ -116,8 +116,8 @@ class ObservedPanes:
     def may_try(self, launch: str) -> bool:
         """Return whether the prompt of a launch may be typed now, as far as is known.
 
-        A prompt that did not arrive may be typed if nothing of it was typed and the screen has
-        changed since, or if the user wants it.
+        A prompt that was not tried yet may be typed. One that did not arrive may be typed if
+        nothing of it was typed and the screen has changed since, or if the user wants it.
         """
         unsent = self.unsent.get(launch)
         if unsent is None or launch in self.at_once:

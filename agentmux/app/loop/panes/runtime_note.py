@@ -85,7 +85,8 @@ class RuntimeNote:
     def processes(self) -> tuple[tuple[int, int], ...]:
         """Return pid and start time of the programs that ran in the panes at the last look.
 
-        Programs with an unknown start time are left out: the pid may be another program's by now.
+        Start times are in the units of `ProcessWatch.start_time`. Programs with an unknown one are
+        left out: the pid may be another program's by now.
         """
         panes = self._sight.panes.values()
         programs = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)

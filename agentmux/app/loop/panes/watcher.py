@@ -241,7 +241,13 @@ class Watcher:
         return min(_LOOK_S, self._world.settings.snapshots.interval_s)
 
     async def tick(self) -> None:
-        """Look at the panes with activity: save their screens, note agents that have gone quiet."""
+        """Look at the panes with activity: save their screens, note agents that have gone quiet.
+
+        It does this once, and writes the runtime note; the loop calls it every `look_s` seconds.
+
+        Raises:
+            TerminalError: tmux fails; then the next call looks at these panes again.
+        """
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
         self.sight.see(self._tools.terminal.panes())
