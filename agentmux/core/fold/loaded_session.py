@@ -44,7 +44,10 @@ class LoadedSession:
 
     @property
     def current(self) -> SessionState:
-        """The session's current state: ``state`` after the events of ``tail``."""
+        """The session's current state: ``state`` after the events of ``tail``.
+
+        It is computed each time.
+        """
         from agentmux.core.fold.apply import fold
 
         return fold(self.state, self.tail)

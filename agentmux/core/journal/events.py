@@ -360,7 +360,8 @@ class AgentLaunched(Fact):
         reason: The reason for the mode, in words; empty for a command.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         subplan: The sub-plan of the seat; None if it has none.
-        topic: The topic of the seat; empty if it has none.
+        topic: The topic of a researcher's seat, or the name of the setup step or check command that
+            runs; otherwise empty.
         prompt_bytes: The size of the prompt that is sent, in bytes.
         fresh_prompt_bytes: The size of the full prompt for a new conversation, in bytes.
         stopped: Whether the pane waits for the user's choice (see `LaunchChosen`); ``mode`` is then
@@ -752,8 +753,10 @@ class Repinned(Fact):
 
     Attributes:
         setup: The steps of the setup, each a mapping with ``name``, ``run`` and ``timeout_s``.
-        copied: The patterns of the files that are copied into the worktree; None if unchanged.
-        dirty: The files with uncommitted changes at that moment.
+        copied: The text of the file with the patterns of the files that are copied into the
+            worktree; None if unchanged.
+        dirty: The files with uncommitted changes at that moment, relative to the top-level
+            directory of the work tree.
         pipeline: The pipeline, in the form of ``state.json``; empty if the pipeline, its files and
             its commands are unchanged.
         pipeline_files: The SHA-256 of each file of the pipeline, by name.

@@ -19,7 +19,8 @@ class CheckResult:
         status: The exit status; None if it is unknown, or if a Unix signal ended the command.
         signal: The number of that Unix signal; None if there was none.
         timed_out: Whether the command was ended because it exceeded its time limit.
-        tree: The id of the files that the command ran on; empty if unknown.
+        tree: The id of the files that the command ran on, as `events.ChecksBegan.tree`; empty if
+            unknown.
         left: The id of the files after the command, if it changed files that git does not ignore;
             otherwise empty.
         required: Whether the check needs the command to pass; if not, the result is only reported.
@@ -47,7 +48,8 @@ class PhaseResult:
 
     Attributes:
         iteration: The iteration of the session to which the result belongs.
-        tree: The id of the files that were checked or reviewed; empty if unknown.
+        tree: The id of the files that were checked or reviewed, as `events.ChecksBegan.tree`; empty
+            if unknown.
         verdicts: For a review: ``pass`` or ``fail``, by the role of the reviewer.
         reviews: For a review: the parsed file of each reviewer, by role.
         checks: For a check: the result of each command, by name.

@@ -56,7 +56,8 @@ class Seat:
         reason: The reason for the mode, in words.
         since: When the launch was made, or when the user chose what to start (UTC, ISO 8601).
         subplan: The seat's sub-plan; None if it has none.
-        topic: The seat's topic; empty if it has none.
+        topic: The topic of a researcher's seat, or the name of the setup step or check command that
+            runs; otherwise empty.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         status: ``launched``; ``stopped`` while the pane waits for the user's choice; or the cause
             of the launch's end, as in `events.AgentExited`.
@@ -118,7 +119,8 @@ class ArchivedArtifacts:
     """Artifacts that no longer count, and are about to be moved to the history.
 
     Attributes:
-        to: The folder to move them into, relative to the session's directory.
+        to: The folder to move them into, relative to the session's directory. Each keeps its path
+            below it.
         paths: The files and folders to move, relative to the session's directory.
     """
 
@@ -303,9 +305,10 @@ class Reviewed:
 
     Attributes:
         name: The short name of the branch.
-        commit: The tip of the branch when the session began; the worktree has it checked out.
+        commit: The hash of the branch's tip when the session began, which the worktree has checked
+            out.
         base: The ref that the branch is compared with, as the user named it.
-        since: The commit of ``base`` when the session began.
+        since: The hash of the commit of ``base`` when the session began.
         url: The URL of the branch's pull request; empty if it has none.
     """
 
@@ -503,8 +506,8 @@ class SessionState:
         pipeline: The session's pipeline, as recorded when the session began or was last repinned.
         results: The results of its checks and reviews, by phase.
         fix: The last fix of the current cycle; None if there was none.
-        skipped_checks: The commands of checks that could not run and that the user has skipped. The
-            user is not asked about them again.
+        skipped_checks: The names of the commands of checks that could not run and that the user has
+            skipped. The user is not asked about them again.
         base_checks: The results of the required commands on the base, before the session changes
             anything; None if they are not run there.
         pipeline_files: The SHA-256 of each prompt and schema of the pipeline that came from a file,

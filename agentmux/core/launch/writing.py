@@ -208,7 +208,8 @@ def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
 def planned_key(mode: str) -> str:
     """Return the letter to press in a stopped pane so that it does what its plan says.
 
-    It is ``r`` (resume) for the ``mode`` ``native`` of the plan, and ``f`` (fresh) for every other.
+    ``mode`` is `LaunchPlan.mode`. The letter is ``r`` (resume) for ``native``, and ``f`` (fresh)
+    for every other mode.
     """
     return (RESUME if mode == PaneStart.NATIVE else FRESH)[0]
 

@@ -87,8 +87,8 @@ def _reasons_against_export(state: SessionState) -> Iterator[str]:
 def too_many(checkpoints: int) -> str:
     """Return the words for a session that has too many work-tree checkpoints to be moved.
 
-    The function only makes the text: whether ``checkpoints``, their number, is above
-    `CHECKPOINTS_MAX`, the caller finds out.
+    ``checkpoints`` is their number. The function only makes the text; the caller compares the
+    number with `CHECKPOINTS_MAX`.
     """
     return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 

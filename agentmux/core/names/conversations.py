@@ -112,8 +112,8 @@ def first_choice(offered: Container[SeatChoice], *, fresh: bool) -> SeatChoice:
 
     Args:
         offered: The choices for the seat, as `seat_choices` returns them.
-        fresh: Whether the session is resumed without its conversations; then a new conversation is
-            preselected where it is offered. Otherwise what the plan says is.
+        fresh: Whether the session is resumed without its conversations. Then ``fresh`` is
+            preselected if it is offered; in all other cases ``planned`` is.
     """
     return SeatChoice.FRESH if fresh and SeatChoice.FRESH in offered else SeatChoice.PLANNED
 

@@ -65,8 +65,9 @@ class PhaseDescriptor:
             ``submit_plan``; empty for a check.
         check: Returns, for a session's state and artifacts, the `Completion`: whether the phase is
             complete, and why.
-        archives: The paths to move to the history when a session enters the phase: the files of
-            earlier attempts at this phase and at the phases after it.
+        archives: The paths to move to the history when a session enters the phase, relative to the
+            session's directory: the files of earlier attempts at this phase and at the phases
+            after it.
         on_fail: The name of the fix that follows if the check or review fails; None if the next
             phase follows.
         next: The name of the phase that follows, or ``done``; `fold.transitions` implements the

@@ -302,7 +302,7 @@ def _block(filler: Filler) -> Filler:
 def quote(text: str, limit: int | None = None) -> str:
     """Return a user's text as a Markdown quotation.
 
-    The text is cut after ``limit`` characters, which `` […]`` then shows; None means that it is not
+    The text is cut after ``limit`` characters, and ``[…]`` shows that; None means that it is not
     cut. The result is empty for a blank text.
     """
     cut = text if limit is None or len(text) <= limit else text[:limit] + " […]"
