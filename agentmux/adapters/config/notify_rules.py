@@ -28,7 +28,8 @@ def notify_rules(node: schema.Node, path: str) -> object:
     """Return the rules in a parsed list of a configuration file, as a tuple of `NotifyRule`.
 
     Args:
-        node: The list. Each of its rules is a mapping with ``to`` and optionally ``on``.
+        node: The list. Each of its rules is a mapping with ``to`` (a list of addresses) and
+            optionally ``on`` (a list of occasions; without it, the rule is for all occasions).
         path: The dotted key of the list, for messages.
 
     Raises:

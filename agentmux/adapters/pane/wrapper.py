@@ -448,8 +448,8 @@ class Output:
 def environment(launch: dict[str, Any]) -> dict[str, str]:
     """Return the agent's environment: the wrapper's, without ``unset`` and with ``env`` added.
 
-    Both are fields of ``launch``, the content of ``launch.json``. A name in ``unset`` that ends in
-    ``*`` is a prefix.
+    Both are fields of ``launch``, the content of ``launch.json``: ``unset`` is a list of names, of
+    which one that ends in ``*`` is a prefix; ``env`` maps names to values.
     """
     unset = launch.get("unset") or []
     names = {name for name in unset if not name.endswith("*")}

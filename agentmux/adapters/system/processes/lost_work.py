@@ -37,7 +37,7 @@ def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
     It is to be the value of `WORK` in the program's environment.
 
     Args:
-        label: What the program is run for: a session and its directory, from `work_label`.
+        label: The session for which the program is run, as ``UUID:DIRECTORY`` (`work_label`).
         argv: The program's command line; the text contains a digest of it.
     """
     return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"

@@ -29,7 +29,8 @@ def own_pids() -> Iterator[int]:
 def state_and_start(pid: int) -> tuple[str, int]:
     """Return the state letter of a process and its start time in ticks since boot.
 
-    The result is ``("", 0)`` if there is no such process.
+    The letter is as in ps(1), such as ``Z`` for a zombie; a process of which only the first thread
+    has ended has ``R``. The result is ``("", 0)`` if there is no such process.
     """
     try:
         fields = _stat(pid)
