@@ -44,6 +44,13 @@ def _row(engine: sa.Engine, feature: str, **values: object) -> rows.Feature:
     return found
 
 
+def _jobs(engine: sa.Engine) -> list[str]:
+    schema = "" if engine.dialect.name == "sqlite" else "dbos."
+    with engine.connect() as connection:
+        query = sa.text(f"SELECT workflow_uuid FROM {schema}workflow_status")
+        return list(connection.execute(query).scalars())
+
+
 def _host(engine: sa.Engine, age_s: float) -> None:
     values = {
         "id": "h1", "name": "box", "address": "box", "slots": 2, "contract": 1, "program": "1",
@@ -185,6 +192,14 @@ def test_who_sees_an_older_drive_or_epoch_changes_nothing(
         with pytest.raises(BlockedError, match="has changed meanwhile"):
             change(engine, AGREED, seen)
     assert _row(engine, feature) == now
+
+
+def test_who_sees_an_older_failure_queues_nothing(engine: sa.Engine, feature: str) -> None:
+    seen = _row(engine, feature, status=FleetStatus.FAILED)
+    now, jobs = _row(engine, feature, drive=7), _jobs(engine)
+    with pytest.raises(BlockedError, match="has changed meanwhile"):
+        deciding.retry(engine, seen)
+    assert (_row(engine, feature), _jobs(engine)) == (now, jobs)
 
 
 def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: str) -> None:

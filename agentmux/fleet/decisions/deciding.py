@@ -284,6 +284,6 @@ def retry(engine: sa.Engine, row: Feature) -> str:
             done = rows.change(connection, row.id, *same_row(row), **values)
             enqueuer.enqueue(connection, next_job(row, ADMIT, host))
             words = "queued again"
-    if not done:
-        raise changed_meanwhile(row)
+        if not done:
+            raise changed_meanwhile(row)  # and nothing is queued
     return words
