@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.app.views.session.journal_rows import journal_rows
-from agentmux.core.journal.events import ArchitectureDone, ChangesRequested, Event, Fact
+from agentmux.core.journal.events import (
+    AgentExited,
+    ArchitectureDone,
+    ChangesRequested,
+    Event,
+    Fact,
+)
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
@@ -28,6 +34,11 @@ def test_a_long_value_is_one_of_all_only() -> None:
     (row,) = journal_rows([event(ChangesRequested(text="x" * 61))], NOW)
     assert row.short == ""
     assert row.whole == f"text={'x' * 61}"
+
+
+def test_a_number_is_shown_even_if_it_is_0() -> None:
+    (row,) = journal_rows([event(AgentExited(cause="finished", status=0))], NOW)
+    assert row.short == "cause=finished, status=0"
 
 
 @given(seat=st.text(), text=st.text())

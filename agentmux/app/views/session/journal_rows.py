@@ -64,7 +64,7 @@ def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
 
 
 def _is_said(value: object) -> bool:
-    return isinstance(value, str | int) and value not in {"", False}
+    return isinstance(value, str | int) and value is not False and value != ""
 
 
 def _join_values(values: Mapping[str, str]) -> str:
