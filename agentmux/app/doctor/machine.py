@@ -145,7 +145,8 @@ def lost_worktrees(
         if "detached" in lines:
             place, commit = lines[0].removeprefix("worktree "), lines[1].removeprefix("HEAD ")
             text = (
-                f"the worktree {place} is not there, and its commit {commit[:12]} is on no branch"
+                f"the worktree {place} is not there, and its commit {commit[:12]} may be on no"
+                " branch"
             )
             yield warning("git", text, f"git branch NAME {commit}")
     if entries and not any("detached" in lines for lines in entries):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.definitions.definition import Expect
@@ -122,12 +122,3 @@ def _command(name: str, commands: Mapping[str, Sequence[str]]) -> str:
 
 def _indent_lines(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.split("\n")) + "\n"
-
-
-def question(names: Iterable[str], checks: Mapping[str, CheckResult]) -> str:
-    """Return a message to the user, ``checks could not run: …``, about the commands ``names``.
-
-    ``checks`` has the results of the check's commands by name.
-    """
-    told = "; ".join(check_words(name, checks[name]) for name in names)
-    return f"checks could not run: {told}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.checks.report import check_words, fix_request, phase_lines, question
+from agentmux.core.checks.report import check_words, fix_request, phase_lines
 from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult, PhaseResult
 
@@ -75,10 +75,3 @@ def test_a_check_that_had_to_fail_asks_for_a_failing_test() -> None:
     text = fix_request(PhaseResult(checks={"tests": PASS}), RUN, 1, expect=Expect.FAIL)
     assert "one of these commands fails" in text
     assert "- `tests`: `pytest -q`\n" in text
-
-
-def test_the_question_names_each_command_and_why() -> None:
-    found = question(["tests", "types"], {"tests": BROKE, "types": BROKE, "docs": PASS})
-    assert found == (
-        "checks could not run: tests: could not run (exit 127); types: could not run (exit 127)"
-    )
