@@ -25,7 +25,7 @@ CLOSE_S: Final = 4.0
 
 
 async def give_way() -> None:
-    """Let the event loop handle what has happened meanwhile, such as a pressed key."""
+    """Let the event loop handle what has happened meanwhile, such as a pressed key; then go on."""
     await asyncio.sleep(0)  # the event loop sees it
     await asyncio.sleep(0)  # and handles it
 
@@ -41,16 +41,26 @@ class Loop(Protocol):
 
 
 class UnrecordedError(AgentmuxError):
-    """The end of the work cannot be recorded; the work is given up, so it is not done twice."""
+    """The end of the work cannot be recorded; the work is given up, so it is not done twice.
+
+    Background work raises it; it is then given up at the first failure.
+    """
 
 
 def is_unexpected(error: Exception) -> bool:
-    """Return whether an error is unexpected: no user can fix it, and it will not go away."""
+    """Return whether an error is unexpected, so that trying again hardly helps.
+
+    Every error counts as unexpected, also an `OSError`, except `AgentmuxError`: that one has a
+    message for the user, or goes away.
+    """
     return not isinstance(error, AgentmuxError)
 
 
 def in_words(error: Exception) -> str:
-    """Return an error as text for people; for an unexpected error, with the name of its class."""
+    """Return an error as text for people, without its hints.
+
+    An unexpected error other than an `OSError` begins with the name of its class.
+    """
     if is_unexpected(error) and not isinstance(error, OSError):
         return f"{type(error).__name__}: {error}"
     return str(error)

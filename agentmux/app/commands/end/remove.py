@@ -281,7 +281,10 @@ def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 def ways_to_keep(
     world: World, entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec
 ) -> Iterator[str]:
-    """Yield hints: how to keep work that only the worktree has, and last how to lose it."""
+    """Yield hints: how to keep work that only the worktree has, and last how to remove it all.
+
+    ``found`` is the loss of the worktree ``spec``, as `loss_of` returns it.
+    """
     place = shlex.quote(str(spec.path))
     if set(found.changed) - set(found.hidden):
         yield f"see what is not committed: git -C {place} status"

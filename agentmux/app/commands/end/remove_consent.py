@@ -39,7 +39,7 @@ def remove_with_consent(
     world: Callable[[], World],
     left_behind: Callable[[SessionEntry], Survivors | None],
 ) -> None:
-    """Ask the person, then remove a session and everything that it has left; note what is gone.
+    """Ask the person, then remove a session and everything that it has left; show what is gone.
 
     Args:
         site: The project.
@@ -151,7 +151,8 @@ def _forget_checkpoints(entry: SessionEntry, world: Callable[[], World]) -> None
 def forget_with_consent(site: Site, person: Person, lost: LostSessionError) -> None:
     """Ask the person, then drop the record of a session whose directory is gone.
 
-    AgentMux does not list it any more. What is left of it elsewhere, such as a worktree, stays.
+    ``lost`` names the session; its message and hints are shown first. AgentMux does not list the
+    session any more. What is left of it elsewhere, such as a worktree, stays.
 
     Raises:
         UsageError: Nobody can be asked.

@@ -112,9 +112,10 @@ def hand_over(
         starter: How an orchestrator is started.
         path: The session's directory.
         state: The session's state; it has the name of the tmux session, and the uuid that marks it.
-        request: What the orchestrator is asked to do.
-        pipe: The pipe for the orchestrator's report, if it exists already; this function always
-            closes it.
+        request: What the orchestrator is asked to do; its ``ready`` is ignored, because the path of
+            the pipe is passed instead.
+        pipe: The pipe for the orchestrator's report, if it exists already; None creates one. This
+            function always closes it.
 
     Raises:
         BlockedError: The tmux name is taken.

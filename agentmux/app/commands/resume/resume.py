@@ -104,8 +104,8 @@ class ResumePlan:
         warnings: What the user should know, one sentence each.
         obstacle: Why the session's worktree cannot be made again; None if it can be, or exists.
         news: What happens to a missing worktree, in words; empty if none is missing.
-        changed: Names of the settings whose values are not those that the session keeps.
-        repin: Whether the session takes these settings.
+        changed: Names of the settings whose present values are not those that the session keeps.
+        repin: Whether the session takes the present values of these settings.
         rebuild: How a missing worktree is made again.
         setup: The names of the steps that prepare the worktree before agents start.
     """

@@ -80,7 +80,7 @@ class ResumeStep:
 
     Attributes:
         words: What it does, as a sentence.
-        question: The same as a question of its own, for a resume that shows no plan.
+        question: A question of its own whether to do it, for a resume that shows no plan.
     """
 
     words: str

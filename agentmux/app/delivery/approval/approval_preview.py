@@ -95,7 +95,11 @@ def destination(
 
 
 def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the first lines of the summary, and where the rest is; nothing if there is none."""
+    """Yield the first 40 lines of the summary as plain text, and then an empty line.
+
+    If there are more lines, the path of the whole file comes before the empty line. Without a
+    summary, nothing is yielded.
+    """
     lines = list(summary_lines(files, state))
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:

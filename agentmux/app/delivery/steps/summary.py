@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the lines of the whole summary, rendered; nothing if there is no summary."""
+    """Yield the lines of the whole summary as plain text; nothing if there is no summary.
+
+    The summary is the Markdown file in which the agents describe the session's result.
+    """
     data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
     yield from render_markdown((data or b"").decode("utf-8", "replace"))

@@ -97,7 +97,7 @@ class MonitorKeys:
 
     Attributes:
         picture: The current picture of the session; None until the loop has made the first one.
-        lost: Called when the keyboard is gone.
+        lost: Called when the keyboard is gone; does nothing until the orchestrator replaces it.
     """
 
     def __init__(

@@ -99,8 +99,9 @@ class Watcher:
     """Reads the panes of a session, and records what they show.
 
     Attributes:
-        wake: Wakes the loop.
+        wake: Wakes the loop; does nothing until the orchestrator replaces it.
         answer_keys: Answers the keys pressed meanwhile; called during long looks at many panes.
+            Does nothing until it is replaced, too.
         sight: What was last seen of the panes.
         quiet: Finds the agents that have gone quiet.
         runtime: The runtime note.
