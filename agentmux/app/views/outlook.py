@@ -170,7 +170,8 @@ def outlook(
         world: The outside world.
         entry: The session.
         liveness: Whether its tmux session and its orchestrator run.
-        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+        read: Takes a snapshot's path and a maximal size in bytes. Returns its content; None if
+            there is no such file, or if it is larger.
         is_attended: Whether a person attends the resume. If not, it is refused if the program of
             an agent is not found.
     """
@@ -206,7 +207,8 @@ def plan_outlook(world: World, plan: ResumePlan, read: ReadFile) -> Outlook:
     Args:
         world: The outside world.
         plan: The plan of the resume.
-        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+        read: Takes a snapshot's path and a maximal size in bytes. Returns its content; None if
+            there is no such file, or if it is larger.
     """
     # The seats that would be resumed come first, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])

@@ -40,7 +40,8 @@ _ESCAPE: Final = "\x1b"
 def asking() -> Ask:
     """Return a function that shows a text on stderr and returns a line that is read from stdin.
 
-    It raises `KeyboardInterrupt` at the end of stdin, and after Esc and Enter.
+    The returned function raises `KeyboardInterrupt` at the end of stdin, and if the line begins
+    with Esc.
     """
 
     def ask(text: str) -> str:
@@ -64,7 +65,8 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
         world: The project, with its settings and tools.
         ask: Shows a text and returns the line that a person then typed; None if nobody can be
             asked.
-        config: The file of ``--config``; None without this option.
+        config: The file of ``--config``, in which an agent may be named, too; None without this
+            option.
 
     Returns:
         An agent's name or a command as typed; None if nothing was asked.

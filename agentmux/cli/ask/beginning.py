@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def asked_beginning(state: SessionState) -> str:
     """Ask a person in which phase the next cycle of a session begins, and return the phase.
 
-    An empty answer chooses the phase after which the fewest phases run. If only one phase is
-    possible, it is returned without asking.
+    An empty answer chooses a fix phase if there is one, else the phase after which the fewest
+    others run. If only one phase is possible, it is returned without asking.
     """
     choices = beginning_choices(state)
     names = [name for name, _ in choices]

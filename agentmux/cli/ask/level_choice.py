@@ -54,6 +54,10 @@ def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
 def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | None:
     """Ask a person how much the agent may do without asking; writes nothing.
 
+    Args:
+        spec: The agent.
+        ask: Shows a text and returns the line that the person then typed.
+
     Returns:
         The level. None if nothing was asked, because the agent has one level only, or because the
         configuration sets its ``permission_args`` already.

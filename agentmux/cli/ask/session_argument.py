@@ -111,7 +111,8 @@ def resolve_world(
         read_only: Whether the world writes no files, not even a cache.
 
     Raises:
-        NotFoundError: No session matches, or several do; or as in `resolve_session`.
+        NotFoundError: No session matches, or several do. Or ``name`` is only the beginning of a
+            name, ``command`` cannot be taken back, and no person can be asked.
         DeclinedError: A person was asked whether the session is meant, and said no.
         ConfigError: The configuration of the project is invalid.
     """

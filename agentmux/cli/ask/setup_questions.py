@@ -35,10 +35,15 @@ _WORKTREES: Final = {
 
 
 def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
-    """Ask which agents play the roles, unless ``agent`` plays all of them; writes nothing.
+    """Ask whether ``agent`` plays all roles; if not, ask which agents play them. Writes nothing.
+
+    Args:
+        world: The project, with its settings and tools.
+        agent: The agent's name, or a command as typed.
+        ask: Shows a text and returns the line that a person then typed.
 
     Returns:
-        The other agents, by role; a role that ``agent`` plays is left out.
+        The other agents, by role; empty if ``agent`` plays all roles.
     """
     words = "plan, research, write the code and review"
     if ask_yes(ask, f"Should {agent} {words}, all of it?"):
@@ -53,7 +58,12 @@ def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
 
 
 def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str, ...]]:
-    """Ask how much each agent may do without asking; writes nothing.
+    """Ask a person how much each agent may do without asking; writes nothing.
+
+    Args:
+        world: The project, with its settings and tools.
+        agents: The names of the agents, or commands as typed; each one is asked about once.
+        ask: Shows a text and returns the line that the person then typed.
 
     Returns:
         The ``permission_args`` for the configuration, by agent. Left out are agents whose arguments
@@ -69,7 +79,10 @@ def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str
 
 
 def ask_worktrees(ask: Ask) -> WorktreeMode:
-    """Ask whether sessions get worktrees of their own; return the answer, and write nothing."""
+    """Ask whether sessions get worktrees of their own; return the answer, and write nothing.
+
+    ``ask`` shows a text and returns the line that a person then typed.
+    """
     rows = [
         (f"  {number}", mode.value, says)
         for number, (mode, says) in enumerate(_WORKTREES.items(), start=1)

@@ -15,7 +15,7 @@ from agentmux.wiring import machine
 
 
 class Shell(StrEnum):
-    """A shell that has completion."""
+    """A shell that has completion; each member's value is the name of its program."""
 
     BASH = "bash"
     ZSH = "zsh"

@@ -123,8 +123,8 @@ def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases in which the named session's next cycle can begin, with descriptions.
 
-    The one after which the least is done comes first. If no session is named, the newest session
-    that waits for a decision counts.
+    Fix phases come first, then the phases after which the fewest others run. If no session is
+    named, these are the phases of the newest session that waits for a decision.
     """
     # These imports are slow, but have the only rule about which phases the command accepts.
     from agentmux.core.fold.acceptance import takes_decision

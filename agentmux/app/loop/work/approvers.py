@@ -25,8 +25,9 @@ class Approvers:
     def environment(self, approval: str) -> Mapping[str, str]:
         """Return the environment of the command that gave the approval with the id ``approval``.
 
-        Variables that a session never inherits are those of this process. If the environment of the
-        command is unknown, this process's own is returned.
+        The variables that no session inherits, such as ``TERM``, have the values that they have in
+        this process. If the environment of the command is unknown, that of this process is
+        returned.
         """
         if approval not in self._known:
             given = self._approver(approval)

@@ -73,7 +73,8 @@ class ChosenPipeline:
         definition: The pipeline as the session runs it: without checks if no commands are
             configured for them.
         files: The SHA-256 of each file of which the session keeps a copy, by the file's name in
-            the definition: the pipeline's own prompts and schemas, and `WHOLE`.
+            the definition: the pipeline's own prompts and schemas. The key `WHOLE` is for the copy
+            of the definition itself.
         texts: The content of the files in ``files``, by their paths relative to the session's
             directory.
         verify: The commands of its checks, as ``state.json`` records them; empty if it has no

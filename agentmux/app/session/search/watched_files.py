@@ -26,9 +26,9 @@ def folder_to_watch(project: Path) -> Path:
 
 
 def changed_ns(path: Path) -> int:
-    """Return when an entry of the directory was last created, replaced or removed; 0 if unknown.
+    """Return when an entry of the directory ``path`` was last created, replaced or removed.
 
-    The time is in nanoseconds since 1970.
+    The time is in nanoseconds since 1970; 0 if it is unknown.
     """
     try:
         return path.stat().st_mtime_ns

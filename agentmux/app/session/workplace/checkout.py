@@ -70,7 +70,10 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
 def list_possibly_live(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return the unfinished sessions in ``entries`` that are live, or may be live."""
+    """Return the unfinished sessions in ``entries`` that are live, or may be live.
+
+    ``lives`` has the liveness of each session in ``entries``, by the session's directory.
+    """
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
@@ -87,7 +90,7 @@ def find_tree_obstacle(
 
     Args:
         site: The project.
-        lives: The liveness of the project's sessions, by path.
+        lives: The liveness of the project's sessions, by the session's directory.
         busy: The project's sessions that are live, or may be (`list_possibly_live`).
         entry: The session to start; None for a new one.
 
@@ -159,12 +162,10 @@ def _worker(lock: TreeLock) -> Path | None:
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
-    """Return the unfinished session that has to commit its result in the checkout ``top``.
+    """Return the unfinished session that still has to commit its result in the checkout ``top``.
 
-    If there are several, the one that changed last is returned.
-
-    Nobody else may move HEAD there meanwhile. None if there is no such session, or if ``top`` is
-    not the top of the project's checkout.
+    Until it has, nobody else may move HEAD there. Of several such sessions, the one that changed
+    last is returned. None if there is none, or if ``top`` is not the top of the project's checkout.
     """
     if site.locks.tree(site.project).top != top:
         return None

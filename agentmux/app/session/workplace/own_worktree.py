@@ -35,8 +35,8 @@ def worktree_of(
         world: The project.
         state: The state of the session.
         home: The session's directory.
-        leaves_folder: Whether the user has agreed to make a missing worktree again although git
-            still keeps work for its old folder.
+        leaves_folder: Only copied into the result: whether the user has agreed that a missing
+            worktree is made again although git still keeps work for its old folder.
     """
     if not state.worktree or state.base is None:
         return None

@@ -50,7 +50,8 @@ def save_tree(
     Args:
         session: The session.
         store: Saves the work tree.
-        because: Why the checkpoint is taken, in one of the words of `TreeCheckpoint.because`.
+        because: Why the checkpoint is taken: ``stop``, ``export``, ``rewind`` (before a rewind) or
+            ``rewound`` (after it).
         limit_s: How long saving may take, in seconds.
         replaced_by: The commit of the checkpoint that is about to be written over the work tree:
             files that it would replace are saved even if git ignores them. None if none is.

@@ -27,8 +27,8 @@ class EventRow:
         when: The time of the event, in the user's time zone; ``-`` if it has none.
         seat: The seat that the event is about or comes from.
         what: What happened, in words.
-        values: The fields of the event, by name, each as text: texts that are not empty, numbers
-            except 0, and True.
+        values: The fields of the event, by name, each as text. Only texts that are not empty,
+            whole numbers and True are included.
     """
 
     when: str

@@ -133,7 +133,8 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
     Args:
         entry: The session.
-        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+        read: Takes a snapshot's path and a maximal size in bytes. Returns its content; None if
+            there is no such file, or if it is larger.
         seat: The only seat to return; None returns all seats.
 
     Raises:
@@ -174,7 +175,8 @@ def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[
     Args:
         path: The directory of the session.
         seats: The seats, in the order of the result.
-        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+        read: Takes a snapshot's path and a maximal size in bytes. Returns its content; None if
+            there is no such file, or if it is larger.
     """
     screens = (_screen(seat, _data(path, seat, read)) for seat in seats)
     return tuple(each for each in screens if each is not None)

@@ -16,8 +16,9 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     """Return what ``agentmux resume --dry-run`` prints for one session, as lines.
 
     Args:
-        fields: What ``agentmux resume --dry-run --json`` answers about the session: those of
-            `plan_fields`, and ``blocked``. ``phase`` is None if there is no plan.
+        fields: What ``agentmux resume --dry-run --json`` answers about the session: the fields of
+            `plan_fields`, and ``blocked``, with the ``message`` and ``hints`` of what prevents the
+            resume (None if nothing does). ``phase`` is None if there is no plan.
         explain: Add the evidence for each phase, and each pane's command, directory and variables.
         readable: Whether the session could be read; chooses the reason given for having no plan.
     """

@@ -29,7 +29,8 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
     Args:
         entry: The session.
         view: The view.
-        read: Takes a snapshot's path and a maximal size in bytes; returns its content, or None.
+        read: Takes a snapshot's path and a maximal size in bytes. Returns its content; None if
+            there is no such file, or if it is larger.
     """
     screens = {each.seat: each for each in _screens(entry, view, read)}
     seats = (
@@ -47,7 +48,8 @@ def present_screen(world: World, entry: SessionEntry, seat: str, read: ReadFile)
         entry: The session.
         seat: The seat.
         read: Takes the path of the seat's snapshot and a maximal size in bytes. Returns the
-            content, which says which agent has the seat, or None.
+            content, which says which agent has the seat; None if there is no such file, or if it is
+            larger.
 
     Raises:
         NotFoundError: The session is not live, or the seat has no pane.

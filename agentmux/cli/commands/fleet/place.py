@@ -64,9 +64,9 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 
 def anywhere(invocation: Invocation) -> Path:
-    """Return a folder that is no project, so that only the user's own configuration counts.
+    """Return the fleet's folder, for commands that belong to no project; make it if it is missing.
 
-    It is the fleet's folder, which is made if it is missing.
+    The folder is no project, so that only the user's own configuration counts there.
     """
     folder = machine.fleet_dir(invocation.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

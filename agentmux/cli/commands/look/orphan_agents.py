@@ -71,7 +71,8 @@ def describe_survivors(alive: Iterable[Survivor]) -> str:
 def survivors_of(uuid: str, path: Path) -> Survivors | None:
     """Return the agents that outlived a session, in words and with a function that ends them.
 
-    None if there are none. The session must not be live. Waits first, as in `find_survivors`.
+    None if there are none. The session must not be live. Agents that still run get some seconds to
+    end by themselves before this returns.
 
     Args:
         uuid: The session's uuid.
@@ -88,8 +89,9 @@ def as_survivors(alive: tuple[Survivor, ...]) -> Survivors | None:
 def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:
     """Return the processes that a session has left running.
 
-    These are its agents, whose end is awaited as in `find_survivors`, and programs of an
-    orchestrator that was killed. The session must have no orchestrator, and must not be live.
+    These are its agents, and programs of an orchestrator that was killed. The agents get up to
+    ``wait_s`` seconds to end by themselves before this returns. The session must have no
+    orchestrator, and must not be live.
     """
     uuid = entry.text("session_id")
     return (*find_survivors([(uuid, entry.path)], wait_s=wait_s), *lost_programs(uuid, entry.path))

@@ -255,7 +255,8 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 
     Args:
         world: The project, with its settings and tools.
-        config: The file of ``--config``, for the orchestrator, too; None without this option.
+        config: The file of ``--config``, which the orchestrator then uses, too; None without this
+            option.
     """
 
     def argv(path: Path, request: OrchestratorRequest) -> tuple[str, ...]:
