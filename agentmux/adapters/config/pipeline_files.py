@@ -137,7 +137,8 @@ class _Beside:
     def take(self, name: str) -> None:
         """Read the file ``name``: add its text to ``texts``, or to ``wrong`` why it is unusable.
 
-        A missing file is added to neither. A name without ``/`` and ``.`` means a built-in file.
+        A missing file is added to neither. A name with neither ``/`` nor ``.`` means the built-in
+        file of that name, without its ``.md``.
         """
         if not _is_path(name):
             path = None if self._built_in is None else self._built_in / f"{name}.md"

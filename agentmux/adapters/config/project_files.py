@@ -106,7 +106,8 @@ class ProjectFiles:
     def shadowed_pipelines(self) -> tuple[str, ...]:
         """Return the paths of definitions that are hidden by another one with the same name.
 
-        They are paths for messages; empty if none is hidden.
+        Each path is as messages show it, such as ``.agentmux/pipelines/NAME.yaml``. Empty if none
+        is hidden.
         """
         seen: set[str] = set()
         hidden: list[str] = []

@@ -65,7 +65,8 @@ class HelperProcess:
             message: The message.
             addresses: Where to send it.
             handed_over: Called as soon as the helper process has the message, which is then sent
-                even if this process ends. It is called again before this call returns.
+                even if this process ends. It is called once more before this call returns, also if
+                the helper could not be started.
         """
         request = {
             **asdict(message),

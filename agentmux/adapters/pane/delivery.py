@@ -214,7 +214,7 @@ class _Typing:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
-        """Return the agent's input field on the screen; None if there is none, or a dialog."""
+        """Return the agent's input field; None if the screen shows no field, or shows a dialog."""
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
@@ -315,10 +315,10 @@ class _Typing:
         return composer.above.count(self.tail) > (0 if self.is_long else self.above_before)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """Return what the screen means for the delivery: end it, wait, or type the text now.
+        """Judge whether to end the delivery, wait, or type now; first leave a usage limit's menu.
 
-        If the screen shows the menu of a usage limit, this presses Enter to leave the menu, once
-        per delivery.
+        If the screen shows such a menu, this presses Enter, once per delivery, and the answer is to
+        wait.
 
         Returns:
             A pair. To end the delivery: its result (because of a dialog or a draft, for example),

@@ -415,7 +415,7 @@ class Output:
         self.thread = threading.Thread(target=self.relay, daemon=True)
 
     def begin(self) -> None:
-        """Start to read the pipe; call this in the parent, after the fork."""
+        """Start a thread that reads the pipe; call this in the parent, after the fork."""
         os.close(self.writes)
         self.thread.start()
 

@@ -407,8 +407,8 @@ def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]
 def parse_clients(reply: str) -> tuple[Client, ...]:
     """Return the clients in lines of `CLIENT_FORMAT`, without those that have no screen.
 
-    `Client.guest` of the result is set for each client that showed another session before; a client
-    that is older than the session must have.
+    `Client.guest` of the result is set for each client that showed another session before, and is
+    empty for all others. A client that is older than the session counts as one that did.
 
     Raises:
         ValueError: A time in a line is no number.

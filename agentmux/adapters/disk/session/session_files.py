@@ -220,7 +220,7 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write a file that follows from an event, durably, unless it has its content already.
+        """Write or overwrite a file that follows from an event, durably; safe to repeat.
 
         ``implied`` is its path and its content. If the content is to come from a copy
         (``copy_of``), nothing is written if the file exists or the copy cannot be read. A file with

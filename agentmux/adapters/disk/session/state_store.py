@@ -92,8 +92,8 @@ class StateStore:
 
         Args:
             fields: The whole state, JSON-compatible.
-            after: The revision that the present file must have; None skips this check, and so does
-                a present file that is missing or corrupt.
+            after: The revision that the file on the disk must have. It is not checked if ``after``
+                is None, or if that file is missing or corrupt.
 
         Raises:
             DataError: The state cannot be written; the old one stays.

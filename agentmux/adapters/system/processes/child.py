@@ -149,7 +149,7 @@ class Child:
             OSError: It cannot be started.
             subprocess.TimeoutExpired: It took longer than ``limit_s``, and was ended.
             TooMuchOutputError: It wrote more than ``out`` or ``err`` allows, and was ended.
-            WorkEndedError: The work that it belongs to was ended, and so was the program.
+            WorkEndedError: The `WorkGroup` of this thread was ended, and so was the program.
         """
         require_going_on()
         process = self._start_process()
