@@ -38,8 +38,9 @@ class HeldWork:
         git_dir: That directory.
         head: The id of the commit that is checked out; None if there is no commit yet.
         own: The ids of the commits that the worktree's private refs point to; see `own_commits`.
-        staged: The files whose content only the index has. Submodules with commits that none of
-            their remotes has are included, and end in ``/``.
+        staged: The files whose content only the index has, relative to the worktree's top.
+            Submodules with commits that none of their remotes has are included: git's name for
+            them, and ``/``.
         operation: The unfinished git operation, such as ``rebase``; empty if there is none.
     """
 
@@ -134,8 +135,8 @@ def saved_files(
     """Return the files whose content only the session's last work-tree checkpoint has, sorted.
 
     That content is neither in the commit that was checked out at the checkpoint, nor in ``others``,
-    the ids of more commits; None there, and missing commits, are ignored. Empty if there is no
-    checkpoint, or if its objects are gone.
+    the ids of more commits; None there, and missing commits, are ignored. Paths are relative to the
+    worktree's top. Empty if there is no checkpoint, or if its objects are gone.
     """
     saved = spec.checkpoint
     if saved is None or saved.head is None:

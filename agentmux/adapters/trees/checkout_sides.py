@@ -34,7 +34,7 @@ class StoredFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """One path in the old and in the new commit; None where the commit does not have it."""
+    """The file at one path in the old and in the new commit; None where a commit has none."""
 
     old: StoredFile | None
     new: StoredFile | None
@@ -87,8 +87,9 @@ class CheckoutSides:
     def in_way(self) -> tuple[str, ...]:
         """Return the paths at which a fast-forward would overwrite something of the user, sorted.
 
-        Their content, on disk or in the index, is in neither commit. If a file of the user is where
-        the new commit has a folder, the file's path is returned. Empty if nothing is in the way.
+        Their content, on disk or in the index, is in neither commit. Paths are relative to the top
+        of the checkout. If a file of the user is where the new commit has a folder, the file's path
+        is returned. Empty if nothing is in the way.
 
         Raises:
             GitError: Git cannot compare the files.
@@ -179,7 +180,8 @@ class CheckoutSides:
         user has changed meanwhile are not touched; if there is one, nothing is restored.
 
         Returns:
-            The files that still have the new commit's content; empty if all were restored.
+            The files that still have the new commit's content, relative to the top of the checkout;
+            empty if all were restored.
         """
         left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
         if not left or self._wrong() & self._sides.keys():

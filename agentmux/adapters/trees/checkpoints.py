@@ -227,9 +227,9 @@ class GitCheckpoints:
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the paths whose files in the work tree differ from the checkpoint ``commit``.
 
-        ``commit`` is the id of the checkpoint's commit. Left out are files that the checkpoint does
-        not have because its ``.gitignore`` files ignore them, and files that no checkpoint can
-        save, such as very large ones.
+        ``commit`` is the id of the checkpoint's commit. Paths are relative to the top of the work
+        tree. Left out are files that the checkpoint does not have because its ``.gitignore`` files
+        ignore them, and files that no checkpoint can save, such as very large ones.
 
         Raises:
             GitError: The session is outside a git repository, or git refuses.

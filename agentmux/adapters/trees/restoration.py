@@ -39,7 +39,7 @@ class RestoredTree:
         tree: The id of the commit or tree that contains the files.
         extra: The environment variables with which git finds ``tree``.
         scratch: A directory for temporary files.
-        missing: The files that the checkpoint could not save.
+        missing: The files that the checkpoint could not save, relative to the worktree's top.
     """
 
     tip: str

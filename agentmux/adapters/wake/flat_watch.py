@@ -27,8 +27,7 @@ class FlatWatch:
     """Watches directories in a thread, and reports which files directly in them have changed.
 
     It calls ``told`` in that thread with the paths of the changed files. A report is only a hint to
-    look again: changes
-    while `watch` replaces the set of directories are missed.
+    look again: changes while `watch` replaces the set of directories are missed.
     """
 
     def __init__(

@@ -9,7 +9,10 @@ from agentmux.errors import AgentmuxError
 
 
 class Level(StrEnum):
-    """How bad a finding is; only a problem keeps AgentMux from working."""
+    """How bad a finding is: ``ok``, ``warning`` or ``problem``.
+
+    Only a problem keeps AgentMux from working.
+    """
 
     OK = "ok"
     WARNING = "warning"

@@ -103,14 +103,16 @@ class BackgroundTasks:
 
         An error is shown and logged, but only once while work with this key fails in the same way.
         Failed work counts as running for another `AGAIN_S`; then the loop is woken. Work that fails
-        with unexpected errors `TRIES` times in a row is given up: it cannot be started again. But
-        an object that was created without a ``give_up`` of its own never gives work up.
+        with unexpected errors `TRIES` times without a success, or once with an `UnrecordedError`,
+        is given up: it cannot be started again. But if the constructor got no ``give_up``, no work
+        is given up.
 
         Args:
             key: Names the work for people.
             work: The work; it is closed if it is not started.
-            give_up: Called with the last error instead of giving the work up. It must record that
-                the work failed, so that nobody starts the work again.
+            give_up: Called with the last error after `TRIES` failures, instead of giving the work
+                up. It must record that the work failed, so that nobody starts the work again. If it
+                raises, or is None, the work is given up.
         """
         running = self._tasks.get(key)
         if key in self._given_up or (running is not None and not running.done()):

@@ -95,7 +95,8 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
 
     Args:
         world: The project, with its remotes and the forges.
-        given: As for `find_continued`; the branch may be checked out.
+        given: The name of a branch, or else the number or URL of a pull or merge request. The
+            branch may be checked out anywhere.
         base: The ref with which to compare the branch. None stands for the branch into which its
             request asks to merge, else for the configured base of worktrees.
 

@@ -37,8 +37,8 @@ class ApprovalRequest:
     """What the user asks for with an approval.
 
     Attributes:
-        approval: The approval: where the result goes, and the digest of the result that the user
-            was shown; both may be empty.
+        approval: The approval. Its ``then`` says where the result goes; empty takes the configured
+            way. Its ``digest`` is that of the result that the user was shown; empty accepts any.
         leave_nested: Whether the commit may leave out git repositories inside the project.
         leave_commits: Whether the result may lack commits that were made in the worktree, but are
             not in the history of its HEAD.

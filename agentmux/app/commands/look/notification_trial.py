@@ -21,7 +21,8 @@ _MESSAGE: Final = Notification(
 class TrialOutcome(StrEnum):
     """What happened to a test message.
 
-    ``skipped``: the address could not be tried here, but a session may still reach the user there.
+    ``sent``, or ``failed`` if it could not be sent. ``skipped``: the address could not be tried
+    here, but a session may still reach the user there.
     """
 
     SENT = "sent"

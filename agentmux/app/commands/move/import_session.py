@@ -134,7 +134,7 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
     Args:
         world: The project.
         file: The absolute path of the exported file.
-        copy: As for `import_session`.
+        copy: Whether the import would make another session of it, although it is already here.
         say: Called with a sentence if reading the file will take long.
 
     Raises:

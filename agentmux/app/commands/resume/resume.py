@@ -370,9 +370,8 @@ def settled_state(
 
     Returns:
         The state in which work goes on, and the files that the session must have then; nothing is
-        written. If the
-        artifacts show no outcome, or ``state`` is not that right after a resume: ``state`` itself,
-        and no files.
+        written. If the artifacts show no outcome, or ``state`` is not that right after a resume:
+        ``state`` itself, and no files.
     """
     settled = settlement(state, artifacts)
     if settled is None:

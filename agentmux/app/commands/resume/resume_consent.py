@@ -110,7 +110,7 @@ class ResumeTools:
         ask: Asks the person, who can be asked, the question. Returns how panes are to be opened;
             raises `DeclinedError` if the person says no.
         starter: How an orchestrator is started.
-        wait_end: Waits a short time until the process with this pid has ended.
+        wait_end: Takes a pid. Waits until that process has ended, but only for a short time.
         survivors: Takes the id and the directory of a session that is not live. Returns its agents
             that still run; None if there are none.
     """

@@ -42,8 +42,9 @@ class RewindPlan:
 
     Attributes:
         to: The checkpoint.
-        files: The files that would be restored.
-        missing: The files that would stay as they are, because the checkpoint does not have them.
+        files: The files that would be restored, relative to the worktree's top.
+        missing: The files, likewise, that would stay as they are, because the checkpoint could not
+            save them.
         phase: The phase in which work would go on.
         subplans: The numbers of the sub-plans that would stay handed in.
         stale: The seats that would start a new conversation.
@@ -63,8 +64,8 @@ class RewoundSession:
 
     Attributes:
         before: The number of the checkpoint that has the files from before the rewind.
-        left: The files that were left unchanged, because a checkpoint could not save them or
-            because they could not be written.
+        left: The files, relative to the worktree's top, that were left unchanged, because a
+            checkpoint could not save them or because they could not be written.
     """
 
     before: int
@@ -148,10 +149,12 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
 def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
     """Take the files of a stopped session back to the checkpoint ``name``, and record that.
 
-    ``name`` is as for `plan_rewind`. Before that, the present files are saved as a checkpoint.
+    Before that, the present files are saved as a checkpoint. ``name`` is the number of a
+    checkpoint, or the name of a phase, which means the last checkpoint at the end of that phase.
 
     Raises:
-        BlockedError: As for `plan_rewind`; or the session is in use.
+        BlockedError: The session works in the checkout, was delivered, or is in use; or its
+            worktree is missing.
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses.
     """

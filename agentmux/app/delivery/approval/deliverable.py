@@ -37,8 +37,9 @@ class Deliverable:
 
     Attributes:
         message: The message of the commit that an approval would make.
-        paths: The files of the result; in a worktree, including those that are already committed.
-        uncommitted: The files that an approval would commit.
+        paths: The files of the result, relative to the top of the work tree; in a worktree,
+            including those that are already committed.
+        uncommitted: Those of ``paths`` that an approval would commit.
         left_out: The folders, ending in ``/``, that a commit leaves out because they are
             repositories that did not exist at the start.
         base: The id of the commit after which all changes are the session's own; None if it began

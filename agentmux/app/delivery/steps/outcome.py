@@ -76,8 +76,8 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
     Args:
         state: The state of the session.
         name: The name of the session that commands accept.
-        cause: Why the session ended, in words; `LOST` if its directory was deleted. Any other cause
-            is ignored if the session is done.
+        cause: Why the session ended, in words; `LOST` if its directory was deleted; None if the
+            cause is unknown. If the session is done, only `LOST` counts.
     """
     if cause == LOST:
         return f"session {name} ended: {cause}; see what is left: agentmux status {name}"
@@ -117,10 +117,10 @@ def describe_ways_to_get(world: Callable[[], World], path: Path) -> tuple[str, .
 
 
 def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the git commands that merge or push a result kept on a worktree's branch.
+    """Return lines with the git commands that merge or push a result kept on a worktree's branch.
 
     The commands are the last line. Lines before it say which commits a merge would bring back, and
-    how to merge without them.
+    how to merge without them. Call it only if `is_kept`: it does not check that.
     """
     base = state.base.branch if state.base is not None else None
     branch, commit = state.branch or "", commit_without_branch(world, state)
@@ -143,7 +143,7 @@ def _remote(world: World, branch: str) -> str | None:
 
 
 def commit_without_branch(world: World, state: SessionState) -> str:
-    """Return the short hash of a result whose branch no longer exists; empty if it exists."""
+    """Return the short hash of the result's commit if its branch no longer exists, else empty."""
     sha = state.commit.commit if state.commit is not None else None
     gone = sha is not None and world.repositories.is_branch_gone(world.project, state.branch or "")
     return (sha or "")[:12] if gone else ""
