@@ -13,7 +13,9 @@ NAME_TAKEN: Final = "name_taken"
 
 
 class ExitCode(IntEnum):
-    """The exit codes of all ``agentmux`` commands. Scripts rely on them, so they never change.
+    """The exit codes of all ``agentmux`` commands: each member's value is the number.
+
+    Scripts rely on them, so they never change.
 
     docs/reference/exit-codes.md says when each one is returned.
     """

@@ -12,7 +12,10 @@ WIDEST: Final = 100
 
 
 class SegmentStyle(StrEnum):
-    """The style of a segment. A style never carries meaning that the text does not have."""
+    """The style of a segment, by its meaning; `style_line` turns it into escape sequences.
+
+    A style never carries meaning that the text does not have.
+    """
 
     PLAIN = "plain"
     HEADER = "header"

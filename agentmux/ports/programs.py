@@ -36,7 +36,10 @@ class Programs(Protocol):
         """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:
-        """Find out an agent's version and abilities as `probe` does, but wait up to ten seconds."""
+        """Find out an agent's version and abilities as `probe` does, but wait up to ten seconds.
+
+        Here, too, the program is not run if the cache has the answer.
+        """
 
     def identity(self, path: str, /) -> str:
         """Return a text that changes when the program at ``path`` is replaced, as by an update.

@@ -195,7 +195,9 @@ def world(
     read_only: bool = False,
     slow: Callable[[str], object] | None = None,
 ) -> World:
-    """Build the `World` for one operation in a project; reads the configuration.
+    """Build the `World` of one operation in a project, with all that it may read or change.
+
+    The configuration is read at once.
 
     Args:
         project: The project's directory, absolute and without symbolic links.

@@ -38,7 +38,7 @@ _THINK_S: Final = 2.0
 
 
 def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
-    """Create the shared repository, the homes, and the clone of the demo's user with the backlog.
+    """Create the shared repository, the homes, and the user's clone with the backlog; return them.
 
     Args:
         root: The demo's folder: empty, as an absolute path without symbolic links.

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class KeyPress(Enum):
-    """A key other than a printable character."""
+    """A key that types no character: Enter, Backspace, Escape, up, down, or Ctrl with C, D or U."""
 
     ENTER = auto()
     BACKSPACE = auto()

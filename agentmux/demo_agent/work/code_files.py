@@ -42,8 +42,9 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
         plan: The content of ``plan.yaml``; empty if there is no plan.
         index: The number of the sub-plan, from 1. If the plan lacks it, a made-up sub-plan takes
             its place.
-        files: By path, the full text of files that are written as given. Without a plan, the
-            sub-plan owns these files; if there are none, it owns made-up ones.
+        files: The full text of files, by path relative to ``root``. An owned file that is in it
+            gets this text. A file that the sub-plan does not own is not written. Without a plan,
+            the sub-plan owns these files; if there are none, it owns made-up ones.
 
     Returns:
         The paths of the written files, relative to ``root``.

@@ -53,7 +53,8 @@ def decide_with_consent(
 ) -> str:
     """Record a decision as `decide` does; before an approval, show the result and ask the person.
 
-    A person who can be asked has to agree to an approval. Requested changes need no consent.
+    A person who can be asked has to agree to an approval; if nobody can be asked, it is recorded
+    without a question. Requested changes need no consent.
 
     Args:
         engine: The engine of the fleet's database.
@@ -225,8 +226,8 @@ def require_unended(row: Feature) -> None:
 def cancel(engine: sa.Engine, person: Person, row: Feature) -> str:
     """Cancel a feature, so that its host stops the session and the feature fails.
 
-    If the person can be asked, they are asked first. The host acts later: it is not awaited. A
-    feature that has not begun fails at once.
+    If the person can be asked, they are asked first; else it is cancelled without a question. The
+    host acts later: it is not awaited. A feature that has not begun fails at once.
 
     Returns:
         What happens next, as a clause for the user, such as ``its host stops its session``.

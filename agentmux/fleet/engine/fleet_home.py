@@ -54,7 +54,7 @@ class FleetHome:
 
     @property
     def drives(self) -> Path:
-        """The folder with the lock files of features, one each; see `HostCommands.feature_lock`."""
+        """The folder with a lock file for each feature, held while commands run for it."""
         return self.folder / "drives"
 
     @property

@@ -62,7 +62,7 @@ class Host:
         commands: Runs commands of AgentMux.
         settings: The settings of the fleet.
         slots: The slots of this host, which limit how many features run at once.
-        leases: Renews the leases of the sessions.
+        leases: Writes the lease files of the sessions, when it is told to.
         watching: Notices changes in the sessions' directories.
         environ: The environment variables of the worker.
         config: The file given with ``--config``; None if there was none.

@@ -48,7 +48,10 @@ class HostWatch:
             return event
 
     def end(self, session: Path) -> None:
-        """Stop watching a session for its drive."""
+        """Stop watching the directory ``session`` for its drive; ignore an unknown one.
+
+        If `rest` names the session, it is still watched, and its changes go to the callback.
+        """
         with self._lock:
             self._drives.pop(session, None)
             self._again()

@@ -40,7 +40,7 @@ class FleetView:
 
     @property
     def stale(self) -> tuple[HostFacts, ...]:
-        """The hosts whose last report is older than `STALE_S` seconds, ended workers included."""
+        """The hosts whose last report is at least `STALE_S` (60) seconds old, running or ended."""
         return tuple(each for each in self.hosts.values() if each.age_s >= STALE_S)
 
     def waiting_for(self, host: HostFacts) -> tuple[Feature, ...]:

@@ -126,7 +126,8 @@ class TreeCheckpoints(Protocol):
         time.
 
         Args:
-            commit: The checkpoint; None saves the work tree as it is now, for this call only.
+            commit: The checkpoint; None saves the work tree as it is now, and copies that commit,
+                which the session does not keep.
 
         Raises:
             GitError: Git refuses, for example because the commit is gone.

@@ -110,7 +110,7 @@ class Merging(Protocol):
             CheckoutDirtyError: Uncommitted changes where the base is checked out are in the way.
             CheckoutBusyError: A rebase, merge or the like is unfinished there.
             IndexBusyError: Another git process is using that checkout.
-            GitError: As for `plan`.
+            GitError: The branch does not exist, git is older than 2.38, or git refuses.
         """
 
     def stash_hints(self, base: str) -> tuple[str, ...]:

@@ -196,10 +196,11 @@ class Repository(Protocol):
         """Return the files in which HEAD differs from a commit, except those in ``.agentmux``."""
 
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
-        """Return the commits in the history of ``commit`` that a branch no longer contains.
+        """Return the commits in the history of ``commit`` that a branch does not contain.
 
-        Each is given as abbreviated hash and subject, oldest first. ``branch`` is a short name;
-        empty if there is no such branch.
+        If the branch had ``commit`` before, it has dropped these since. Each is given as
+        abbreviated hash and subject, oldest first. ``branch`` is a short name. The result is empty
+        if there is no such branch.
         """
 
     def is_related(self, commit: str) -> bool:
@@ -257,13 +258,13 @@ class Repository(Protocol):
         """
 
     def index_lock(self) -> Path | None:
-        """Return the path of the lock file of the user's index; None if there is no lock file.
+        """Return the path of the lock file of the user's index, else None; may remove a stale one.
 
-        A lock file that a killed AgentMux process has left is removed first.
+        A lock file that a killed AgentMux process has left is removed first, and not returned.
         """
 
     def changes(self) -> tuple[str, ...]:
-        """Return all uncommitted changes: the paths of `dirty`, then those of `list_nested`.
+        """Return all uncommitted files, as `dirty` does, then the folders of `list_nested`.
 
         Unlike calls of both, this calls git only once.
         """
@@ -309,10 +310,10 @@ class Repository(Protocol):
         """
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return the files of `dirty` that the session has changed, for its commit.
+        """Return the uncommitted files that the session has changed, for its commit.
 
-        ``dirty_at_start`` is what `dirty` returned at the start; these files are left out, because
-        their changes are the user's.
+        They are those that `dirty` returns now, without ``dirty_at_start``: what `dirty` returned
+        when the session started. The changes of these files are the user's.
         """
 
     def stash_hints(self, aside: str) -> tuple[str, ...]:
@@ -345,7 +346,7 @@ class Repository(Protocol):
         """
 
     def has_branch(self, name: str) -> bool:
-        """Return whether there is a local or remote branch of this name for ``git switch``."""
+        """Return whether ``git switch`` finds this branch: locally, or as fetched from a remote."""
 
     def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
         """Return the commits in the history of ``commit`` that no branch, tag, stash or HEAD has.

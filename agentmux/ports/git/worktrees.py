@@ -247,7 +247,7 @@ class Worktrees(Protocol):
 
         Args:
             spec: The worktree.
-            again: Whether the worktree was created before, as for `make`.
+            again: Whether the worktree was created before; if so, the branch must exist.
         """
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:

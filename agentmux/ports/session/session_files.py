@@ -73,8 +73,9 @@ class SignalFiles(Protocol):
 
         Raises:
             NotFoundError: The session does not exist.
-            DataError: For the reasons of `load`, or because the session has an older format and was
-                not imported yet.
+            DataError: The state or the journal is unreadable, or a newer version wrote it; the
+                journal belongs to another session; or the session has an older format and was not
+                imported yet.
             BlockedError: Another process kept the journal locked for too long.
         """
 

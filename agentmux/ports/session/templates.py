@@ -9,7 +9,7 @@ class Templates(Protocol):
     """The built-in prompt templates, and the project's prompt extensions and copy patterns."""
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of a built-in prompt template, with the opening and ending of them all.
+        """Return a built-in prompt template, between the opening and the ending that all share.
 
         Its placeholders, such as ``{{read}}``, are not filled in.
 

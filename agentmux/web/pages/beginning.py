@@ -64,7 +64,7 @@ def start_command(form: Mapping[str, str], *, dry_run: bool) -> Words:
 async def begin(
     commands: CommandRuns, offered: StartOffer, form: Mapping[str, str]
 ) -> tuple[str, CommandMessage]:
-    """Start a session with the values of a form.
+    """Start a session with the values of a form, and return once the command has ended.
 
     It starts nothing if the command would ask for consent in a terminal, or if neither the form nor
     the configuration names an agent; the hints of the message then have the command to run there.
@@ -73,7 +73,8 @@ async def begin(
     Args:
         commands: Runs the command.
         offered: The choices that the form offered.
-        form: The form's fields, as for `start_command`.
+        form: The form's fields ``agent``, ``pipeline``, ``place``, ``issue`` and ``text``, as
+            `start_command` describes them; each may be missing.
 
     Returns:
         The name of the new session, empty if none was started; and the message for the user.

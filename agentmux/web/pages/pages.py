@@ -279,8 +279,8 @@ class WebPages:
         Args:
             request: The request.
             key: The project's key; empty to let the user choose, if there are several projects.
-            form: The fields to fill in, as for `start_command` and as they were sent before; empty
-                for a new form.
+            form: The values to fill in, as the browser sent them before: ``agent``, ``pipeline``,
+                ``place``, ``issue`` and ``text``; empty for a new form.
             said: Why the session was not started; None if no start was tried.
 
         Raises:
@@ -549,8 +549,8 @@ def guard_page(
 ) -> Callable[[Request], Response]:
     """Return a handler that calls ``page``, and returns an error page if that fails.
 
-    The handler catches `AgentmuxError` and `OSError`; it raises other errors. It also fails if the
-    installation of AgentMux was replaced or removed meanwhile.
+    The handler catches `AgentmuxError` and `OSError`; it raises other errors. If AgentMux was
+    updated or removed meanwhile, it returns an error page without calling ``page``.
 
     Args:
         pages: Render the error page.

@@ -112,7 +112,8 @@ def to_pieces(
     """Return the rows that `paint` returns, each as pairs of a look and the text that has it.
 
     A look is the foreground colour, the background colour and the marks (`sgr.Style`); nothing is
-    dimmed. The parameters are those of `paint`.
+    dimmed. ``ansi`` is the captured screen, its rows joined by newlines; ``cols`` and ``rows`` are
+    the maximum size. ``cells`` returns how many cells a character takes.
     """
     return tuple(tuple(row) for row in _crop_rows(ansi, cols, rows, cells))
 
@@ -120,14 +121,18 @@ def to_pieces(
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
     """Return the rows that `paint` returns, as plain text without blanks at their ends.
 
-    The parameters are those of `paint`.
+    ``ansi`` is the captured screen, its rows joined by newlines; ``cols`` and ``rows`` are the
+    maximum size. ``cells`` returns how many cells a character takes.
     """
     screen_rows = _crop_rows(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in screen_rows)
 
 
 def trim_screen(ansi: str) -> str:
-    """Return the captured screen ``ansi`` without the invisible blanks at the ends of its rows."""
+    """Return the captured screen ``ansi`` without the invisible blanks at the ends of its rows.
+
+    A blank with a background colour, or with a mark such as underline, is visible and is kept.
+    """
     rows, ground = [], _NOTHING
     for row in ansi.split("\n"):
         rest, ground = _trim_row(row, ground)
