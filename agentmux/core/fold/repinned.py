@@ -22,9 +22,11 @@ def with_pipeline(
     """Return the state with another pipeline.
 
     The session stays in its phase. If the new pipeline has no such phase, the session goes back to
-    the nearest earlier phase that both pipelines have. These results are dropped: those of phases
-    that are gone or whose definition has changed, those of all checks if a command has changed,
-    and for each changed command its result on the base and the user's decision to skip it.
+    the nearest earlier phase that both pipelines have, or else to the first phase. If that is a fix
+    for which nobody in the new pipeline has asked, it goes back to the work that the fix changes.
+    These results are dropped: those of phases that are gone or whose definition has changed, those
+    of all checks if a command has changed, and for each changed command its result on the base and
+    the user's decision to skip it.
 
     Args:
         state: The state of the stopped session.

@@ -312,8 +312,8 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 def find_verdict(state: SessionState) -> Verdict | None:
     """Return the verdict of all reviewers in the session's phase; None while it is undecided.
 
-    The phase must be a review. The verdict is ``fail`` if one reviewer fails it, and ``pass`` if
-    all reviewers pass it.
+    The phase must be a review. The verdict is ``fail`` as soon as one reviewer fails it, even if
+    others have not answered, and ``pass`` once all reviewers pass it.
     """
     return _find_verdict_in(state, state.phase)
 
@@ -327,7 +327,8 @@ def _find_verdict_in(state: SessionState, phase: str) -> Verdict | None:
 def decide_review(state: SessionState) -> SessionState:
     """Return the state in which the session has left the current review, if its verdicts decide it.
 
-    What follows is as in `conclude`. While the review is undecided, ``state`` itself is returned.
+    The session is then in the next phase or in a fix, as `conclude` decides. While the review is
+    undecided, ``state`` itself is returned.
     """
     verdict = find_verdict(state)
     return state if verdict is None else conclude(state, passed=verdict is Verdict.PASS)
@@ -336,8 +337,9 @@ def decide_review(state: SessionState) -> SessionState:
 def decide_check(state: SessionState) -> SessionState:
     """Return the state in which the session has left the current check, if its results decide it.
 
-    What follows is as in `conclude`. ``state`` itself is returned while the check is undecided, and
-    in a failed session, whose check is decided when the session is resumed.
+    The session is then in the next phase or in a fix, as `conclude` decides. ``state`` itself is
+    returned while the check is undecided, and in a failed session, whose check is decided when the
+    session is resumed.
     """
     verdict = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
     return conclude(state, passed=verdict == PASSED) if verdict else state
@@ -346,9 +348,9 @@ def decide_check(state: SessionState) -> SessionState:
 def conclude(state: SessionState, *, passed: bool) -> SessionState:
     """Return the state in which the session has left the current check or review.
 
-    If it passed, the session enters the next phase; if it failed, the phase that fixes. If the
-    pipeline has no such phase, or the limit of fixes is reached, the outcome is ``capped``, and the
-    session enters the next phase.
+    If it passed, the session enters the next phase. If it failed, the outcome is ``failed``, and
+    the session enters the phase that fixes. If it failed and there is no such phase, or the limit
+    of fixes is reached, the outcome is ``capped`` instead, and the session enters the next phase.
 
     Args:
         state: The state in the check or review; its outcome is recorded in the result.

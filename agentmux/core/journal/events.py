@@ -213,8 +213,8 @@ class Approved(UserDecision):
         digest: The digest of what was shown, from `decision_digest`; empty if nothing was shown.
         tree: Git's tree id of the files that were shown: only these files may be committed. Empty
             if any files may be committed.
-        brings_back: Hash and subject of each commit that was removed from the base and that a merge
-            may bring back. A merge may bring back no other removed commit.
+        brings_back: A text with hash and subject for each commit that was removed from the base and
+            that a merge may bring back. A merge may bring back no other removed commit.
     """
 
     kind: ClassVar[str] = "approve"
@@ -233,8 +233,8 @@ class ChangesRequested(UserDecision):
         text: What to change, in the user's words.
         phase: The phase in which the cycle begins; empty means the phase that
             `Pipeline.default_beginning` returns.
-        of_phase: As in `Approved`.
-        digest: As in `Approved`.
+        of_phase: The phase whose result was shown to the user; empty if nothing was shown.
+        digest: The digest of what was shown, from `decision_digest`; empty if nothing was shown.
     """
 
     kind: ClassVar[str] = "request_changes"
@@ -547,7 +547,7 @@ class InputEnded(Fact):
     """A message or keys of the user were sent, or could not be sent.
 
     Attributes:
-        input: As in `InputStarted`.
+        input: The id of the event `SeatTold` or `SeatAnswered`.
         result: What happened to the message or keys: a `DeliveryResult`.
         evidence: How the result is known, in words.
     """
@@ -650,7 +650,7 @@ class WorktreeMoved(Fact):
     """The session's worktree was found at another path, because its repository was moved.
 
     Attributes:
-        path: The path of its top-level directory now.
+        path: The absolute path of its top-level directory now.
     """
 
     kind: ClassVar[str] = "worktree_moved"
@@ -716,7 +716,8 @@ class BaseMade(Fact):
 class BaseChecked(Fact):
     """A required command has ended on the base.
 
-    The attributes are as in `CheckDone`.
+    Attributes:
+        name: The name of the command. All other attributes are as in `results.CheckResult`.
     """
 
     kind: ClassVar[str] = "base_checked"
@@ -818,8 +819,14 @@ class RewindStarted(Fact):
 class Rewound(Fact):
     """The files of the work tree were rewound to a checkpoint.
 
-    The artifacts of ``phase``, and of the phases that depend on it, no longer count. The attributes
-    are as in `RewindStarted`.
+    The artifacts of ``phase``, and of the phases that depend on it, no longer count.
+
+    Attributes:
+        number: The number of the checkpoint.
+        phase: The phase in which work continues.
+        subplans: The numbers of the sub-plans that remain done.
+        stale: The names of the seats whose conversations continued after the checkpoint was taken;
+            they will begin new ones.
     """
 
     kind: ClassVar[str] = "rewound"
@@ -881,7 +888,7 @@ class StepStarted(Fact):
 
     Attributes:
         approval: The id of the event that approved the result.
-        step: The name of the step, as in `state.Delivery`.
+        step: The name of the step: ``merge``, ``push`` or ``request``.
         record: What exactly the step will do, as texts by name. The names depend on the step, such
             as ``remote``, ``branch`` and ``commit`` for a push; docs/reference/session-files.md
             lists them at ``delivery``.
@@ -898,8 +905,8 @@ class StepDone(Fact):
     """A step of a delivery was taken, or was found to be taken already.
 
     Attributes:
-        approval: As in `StepStarted`.
-        step: As in `StepStarted`.
+        approval: The id of the event that approved the result.
+        step: The name of the step: ``merge``, ``push`` or ``request``.
         record: What the step did, as texts by the names of `StepStarted.record`; it may add some,
             such as the ``number`` and ``url`` of a request.
     """
@@ -915,8 +922,8 @@ class StepFailed(Fact):
     """A step of a delivery could not be taken; the user decides again.
 
     Attributes:
-        approval: As in `StepStarted`.
-        step: As in `StepStarted`.
+        approval: The id of the event that approved the result.
+        step: The name of the step: ``merge``, ``push`` or ``request``.
         reason: Why it failed, for the user.
         record: What the next cycle may need, such as the conflicts, as texts by name.
     """

@@ -92,7 +92,7 @@ class BaseChecks:
         path: The absolute path of the worktree in which the commands run, whether or not it was
             created; empty if there is to be none. It is removed when the commands have ended.
         commit: The commit that is checked out there.
-        steps: The setup steps of this worktree, as in `state.Setup`.
+        steps: The setup steps of this worktree: mappings with ``name``, ``run`` and ``timeout_s``.
         made: Whether the worktree was created.
         done: How many of the steps have succeeded.
         checks: The results of the commands so far, by name.

@@ -52,23 +52,25 @@ class Seat:
         launch: The launch's id; only signals of this launch count for the seat.
         role: The seat's role.
         phase: The phase for which the seat was launched.
-        mode: What the pane was started with, as in `events.AgentLaunched`.
+        mode: What the pane was started with: ``native``, ``fresh``, ``shell`` or ``screen``, as in
+            `events.AgentLaunched`; for a command its role.
         reason: The reason for the mode, in words.
         since: When the launch was made, or when the user chose what to start (UTC, ISO 8601).
-        subplan: The seat's sub-plan; None if it has none.
+        subplan: The number of the seat's sub-plan; None if it has none.
         topic: The topic of a researcher's seat, or the name of the setup step or check command that
             runs; otherwise empty.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         status: ``launched``; ``stopped`` while the pane waits for the user's choice; or the cause
             of the launch's end, as in `events.AgentExited`.
-        exit_status: The exit status, as in `events.AgentExited`.
-        exit_signal: The Unix signal, as in `events.AgentExited`.
+        exit_status: The exit status of the program; None while it runs, if the status is unknown,
+            or if a Unix signal ended the program.
+        exit_signal: The number of that Unix signal; None if there was none.
         reached: Whether there is proof that a prompt of AgentMux has arrived.
         heard: Whether a signal of this launch was accepted.
         nudged: Whether the idle agent was reminded.
         stalled: Whether the agent stayed idle after that.
-        prompt_bytes: As in `events.AgentLaunched`.
-        fresh_prompt_bytes: As in `events.AgentLaunched`.
+        prompt_bytes: The size of the prompt for the launch, in bytes.
+        fresh_prompt_bytes: The size of the full prompt for a new conversation, in bytes.
     """
 
     launch: str
@@ -159,8 +161,9 @@ class Input:
         seat: The seat of the agent.
         launch: The id of the launch.
         text: The message; empty for keys.
-        keys: As in `events.SeatAnswered`; empty for a message.
-        screen: As in `events.SeatAnswered`; empty for a message.
+        keys: The keys to press, as `answer_keys.read_keys` returns them; empty for a message.
+        screen: The digest of the screen that the user saw; if the screen has changed, no key is
+            pressed. Empty for a message.
         started: Whether sending has begun, so that a part may have been typed already.
     """
 
@@ -260,7 +263,16 @@ class TreeCheckpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewind:
-    """A rewind of the files that is under way; the attributes are as in `events.RewindStarted`."""
+    """A rewind of the files that is under way.
+
+    Attributes:
+        number: The number of the checkpoint to rewind to.
+        before: The number of the checkpoint with the files before the rewind.
+        phase: The phase in which work continues after the rewind.
+        subplans: The numbers of the sub-plans that remain done.
+        stale: The names of the seats whose conversations continued after the checkpoint was taken;
+            they will begin new ones.
+    """
 
     number: int
     before: int
@@ -488,8 +500,8 @@ class SessionState:
         extra: The fields of ``state.json`` that this version does not know.
         branch: The short name of the branch that the result is committed to; None if HEAD is
             detached.
-        worktree: The top-level directory of the session's own worktree; None if the session works
-            in the user's checkout.
+        worktree: The absolute path of the top-level directory of the session's own worktree; None
+            if the session works in the user's checkout.
         base: The base of the session's own branch; None if it works in the user's checkout.
         worktree_made: Whether the worktree was ever created.
         continued: Whether the session continues a branch that existed before it.
@@ -516,7 +528,8 @@ class SessionState:
             or was last repinned: mappings with ``name``, ``run``, ``timeout_s`` and ``required``.
         approved_tree: Git's tree id of the files that were approved; empty if any files may be
             committed.
-        approved_back: The commits that a merge may bring back into the base, as in `Approved`.
+        approved_back: A text with hash and subject for each commit that was removed from the base
+            and that a merge may bring back.
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in their work since, by name. A seat stays here when its launch ends,
             for example by a reboot, and is launched when the limit is over.
@@ -761,7 +774,8 @@ def decode(values: Json, *, where: str, fix_requested: bool | None = None) -> Se
     Args:
         values: The content. If it records no pipeline, `present_form` converts it first.
         where: Where the content comes from, for error messages.
-        fix_requested: As in `present_form`; only used for older content.
+        fix_requested: Whether the session's directory contains a fix request; None if that was not
+            checked. Only used for older content.
 
     Raises:
         FieldError: ``phase`` is missing or unknown, or a field has the wrong type.

@@ -65,7 +65,7 @@ def record_fields(plan: LaunchPlan) -> Json:
 
     These are the fields of `resume_record`, without those that only a rewind or an import writes.
     If the launch starts no agent, they are those of the seat's existing record, if it has one, with
-    ``place`` from this launch and ``handed_in`` False.
+    ``place`` (phase, cycle, iteration and sub-plan) from this launch and ``handed_in`` False.
     """
     record = resume_record(plan)
     fields = to_fields(record)

@@ -38,7 +38,7 @@ class ImportValues:
         name: The name of the session's directory.
         session_id: The session's uuid; a copy gets a new one.
         host: The name of the machine that the session was exported from.
-        worktree: The top-level directory of the session's worktree.
+        worktree: The absolute path of the top-level directory of the session's worktree.
         branch: The short name of the session's branch; None if the session only reviews a commit.
         base: The base of the branch.
         at: The current time (UTC, ISO 8601).

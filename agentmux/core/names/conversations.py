@@ -22,9 +22,9 @@ _SHELL: Final = "shell"
 class SeatChoice(StrEnum):
     """What the user can choose for one seat of a resume.
 
-    AgentMux plans for each seat how it will be started. ``planned``: the seat is started like that;
-    ``fresh``: with a new conversation; ``shell``: with a shell instead of the agent; ``stopped``:
-    the pane waits until the user chooses there.
+    AgentMux plans for each seat how it will be started. The members' values are ``planned`` (the
+    seat is started as planned), ``fresh`` (with a new conversation), ``shell`` (with a shell
+    instead of the agent) and ``stopped`` (the pane waits until the user chooses there).
     """
 
     PLANNED = "planned"
@@ -78,7 +78,7 @@ def which_conversation(mode: str) -> str:
 def pane_label(seat: str, agent: str, mode: str) -> str:
     """Return the text for the border of a seat's pane: ``<seat> · <agent> · <conversation>``.
 
-    ``mode`` is as in `conversation`.
+    ``mode`` (``native``, ``fresh``, ``shell`` or ``screen``) gives the words for the conversation.
     """
     return f"{seat} · {agent} · {which_conversation(mode)}"
 
@@ -87,7 +87,7 @@ def how_it_comes_back(mode: str, reason: str) -> str:
     """Return in words how a resume will start a seat, such as ``its conversation comes back``.
 
     Args:
-        mode: As in `conversation`.
+        mode: How the pane will be started: ``native``, ``fresh``, ``shell`` or ``screen``.
         reason: The reason for the mode, in words, which is added after a colon. It is left out for
             ``native``, and if it is empty.
     """
@@ -98,7 +98,8 @@ def how_it_comes_back(mode: str, reason: str) -> str:
 def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
     """Return what the user can choose for a seat that the plan would start in ``mode``.
 
-    The first one is always ``planned``; if the plan starts no agent, it is the only one.
+    The first one is always ``planned``; if the plan starts no agent, it is the only one. ``fresh``
+    is among them only for ``native``.
     """
     if mode == _NATIVE:
         return tuple(SeatChoice)
@@ -132,7 +133,8 @@ def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
 
     Args:
         choice: What the user chose.
-        mode: How the plan would start the seat; as in `conversation`.
+        mode: How the plan would start the seat: ``native``, ``fresh``, ``shell`` or ``screen``;
+            only used for ``planned``.
         reason: The plan's reason for the mode, in words; only used for ``planned``.
     """
     if choice is SeatChoice.PLANNED:
@@ -145,7 +147,10 @@ def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
 def how_it_began(mode: str, reason: str) -> str:
     """Return in words how a seat at work was started, such as ``began a new conversation: …``.
 
-    The parameters are those of `how_it_comes_back`.
+    Args:
+        mode: How the pane was started: ``native``, ``fresh``, ``shell`` or ``screen``.
+        reason: The reason for the mode, in words, which is added after a colon. It is left out for
+            ``native``, and if it is empty.
     """
     words = _MODES[mode].did if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
@@ -154,8 +159,8 @@ def how_it_began(mode: str, reason: str) -> str:
 def needs_reason(mode: str, reason: str) -> bool:
     """Whether to show the user why a seat at work does not continue an earlier conversation.
 
-    Not if it does (``native``), if there is no reason to show, or at a seat's first start, when
-    there was no earlier one. The parameters are those of `how_it_comes_back`.
+    False if it does (``native``), if ``reason`` is empty, or at a seat's first start, when there
+    was no earlier one (``reason`` is `NO_EARLIER`).
     """
     return mode != _NATIVE and reason not in {"", NO_EARLIER}
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 class Occasion(StrEnum):
     """An occasion on which the user is notified.
 
+    The members' values are:
     ``decision``: the user has to approve the result or request changes.
     ``question``: an agent asks something, or ended without handing in its work.
     ``stalled``: an agent stays idle, or a problem stops the session.

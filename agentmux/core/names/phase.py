@@ -30,7 +30,7 @@ ENDS: Final = frozenset[str]({Phase.DONE, Phase.FAILED})
 
 
 class ResearchKind(StrEnum):
-    """The kinds of research: in the code base, or on the web."""
+    """The kinds of research: ``code`` (in the code base) and ``web`` (on the web)."""
 
     CODE = "code"
     WEB = "web"

@@ -18,6 +18,7 @@ NATIVE_MARK: Final = "↻"
 class SessionStatus(StrEnum):
     """The status of a session, which users see beside its phase.
 
+    The members' values are listed here; `status_label` returns the words that users see.
     ``starting``: ``start`` or ``resume`` is running, and there is no orchestrator yet.
     ``setting_up``: the setup of the worktree runs. ``running``: none of the other statuses applies.
     ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
@@ -47,9 +48,11 @@ class SessionStatus(StrEnum):
 
 
 class StatusGroup(StrEnum):
-    """The heading under which a user interface lists a session.
+    """The heading under which a user interface lists a session; each member's value is its text.
 
-    User interfaces show the groups in this order, the most urgent first.
+    User interfaces show the groups in this order, the most urgent first: ``needs you`` (also
+    sessions that failed or cannot be read), ``running``, ``interrupted`` (also sessions that the
+    user stopped), ``waiting for a limit``, and ``done`` (also sessions that were exported).
     """
 
     NEEDS_YOU = "needs you"
@@ -76,7 +79,7 @@ class Colour(StrEnum):
     """The colour of a status; always shown together with its label.
 
     Green means done, yellow that the user may act, red that something is wrong, dim that the
-    session rests.
+    session rests. ``NONE``, an empty text, stands for a status without a colour.
     """
 
     NONE = ""

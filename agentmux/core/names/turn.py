@@ -8,9 +8,9 @@ from enum import StrEnum
 class Turn(StrEnum):
     """The state of an agent's current or last turn, read from its hooks and its screen.
 
-    ``unknown``: nothing is known about it. ``begun``: the agent works. ``ended``: it has ended its
-    turn. ``of_user``: the user began the turn. ``looks_ended``: the screen shows an idle agent that
-    worked before.
+    The members' values are ``unknown`` (nothing is known about the turn), ``begun`` (the agent
+    works), ``ended`` (the agent has ended its turn), ``of_user`` (the user began the turn, which
+    may have ended since) and ``looks_ended`` (the screen shows an idle agent that worked before).
     """
 
     UNKNOWN = "unknown"

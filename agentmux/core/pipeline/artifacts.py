@@ -90,14 +90,18 @@ def completed_subplans(
 ) -> tuple[int, ...]:
     """Return the indices of the sub-plans that have a marker (`done_marker`), in order.
 
-    ``folder`` is the folder of the work phase. Empty if the number of sub-plans is unknown.
+    ``folder`` is the folder of the work phase, relative to the session's directory. Empty if the
+    number of sub-plans is unknown.
     """
     count = subplan_count(state, artifacts)
     return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i, folder)))
 
 
 def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether the plan needs a design, by the execution plan, or else by the state."""
+    """Whether the plan needs a design, by the execution plan, or else by the state.
+
+    False if neither says it, for example because there is no plan yet.
+    """
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.needs_design
     return bool(state.needs_design)
@@ -140,7 +144,8 @@ def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, 
     leaves no role, all roles of the phase review.
 
     Args:
-        nominated: The nominated reviewers; they come first in the result.
+        nominated: The nominated reviewers; those that are roles of the phase come first in the
+            result, the others are ignored.
         roles: The roles of the phase.
     """
     others = tuple(role for role in roles if role not in REVIEWERS)
@@ -153,8 +158,8 @@ def review_paths(
 ) -> Mapping[str, str]:
     """Return the path of the review of each of ``roles`` in the folder of a review, by role.
 
-    The paths are relative to the session's directory. Roles whose file does not exist or has no
-    verdict are left out.
+    The paths, and ``folder``, are relative to the session's directory. Roles whose file does not
+    exist or has no verdict are left out.
     """
     paths: dict[str, str] = {}
     for role in roles:
@@ -175,7 +180,7 @@ def reviews(
     Args:
         roles: The roles that review in the phase.
         artifacts: The session's artifacts.
-        folder: The folder of the review.
+        folder: The folder of the review, relative to the session's directory.
     """
     places = review_paths(roles, artifacts, folder)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
@@ -186,8 +191,9 @@ def verdicts(
 ) -> Mapping[str, Verdict]:
     """Return the verdicts of ``roles`` on disk, in the folder of a review, by role.
 
-    Roles without a verdict are left out. If ``review.md`` (written by hand, or by an older version)
-    is the only file with a verdict, its verdict counts for all roles.
+    ``folder`` is relative to the session's directory. Roles without a verdict are left out. If
+    ``review.md`` (written by hand, or by an older version) is the only file with a verdict, its
+    verdict counts for all roles.
     """
     places = review_paths(roles, artifacts, folder)
     role_verdicts = {role: artifacts.verdicts[path] for role, path in places.items()}
@@ -198,7 +204,10 @@ def verdicts(
 
 
 def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
-    """Return the paths of the files with a verdict in ``folder``, the folder of a review."""
+    """Return the paths of the files with a verdict in ``folder``, the folder of a review.
+
+    The paths, and ``folder``, are relative to the session's directory.
+    """
     return tuple(path for path in artifacts.verdicts if path.rpartition("/")[0] == folder)
 
 

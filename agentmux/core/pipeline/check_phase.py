@@ -44,10 +44,10 @@ def result_of(state: SessionState, phase: str) -> PhaseResult | None:
 
 
 def trees_of(result: PhaseResult) -> frozenset[str]:
-    """Return the tree ids (`PhaseResult.tree`) of the files for which a check's result counts.
+    """Return the tree ids (`PhaseResult.tree`) of the files that a check ran on.
 
-    The check ran on the files as they were when it began, and as each command left them. Empty if
-    no id is known.
+    They are the files as they were when the check began, and as each command left them. It does not
+    matter whether the check passed. Empty if no id is known.
     """
     return frozenset({result.tree, *(each.left for each in result.checks.values())} - {""})
 

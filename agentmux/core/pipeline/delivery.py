@@ -51,8 +51,9 @@ def approve_again(state: SessionState, way: str = "") -> str:
 
     Args:
         state: The session's state.
-        way: The way of delivery to name in the command; empty means that of the current delivery.
-            No way is named if there is none, or if the session works in the user's checkout.
+        way: The way of delivery to name in the command: ``keep``, ``merge``, ``push`` or ``pr``.
+            Empty means that of the current delivery. No way is named if there is none, or if the
+            session works in the user's checkout.
     """
     name = shlex.quote(PurePosixPath(state.feature_dir).name)
     then = way or (state.delivery.then if state.delivery is not None else "")

@@ -121,7 +121,7 @@ class Pipeline:
         If several lead to it, that is the last of them.
 
         Raises:
-            IndexError: None does, as for a phase that is not a fix.
+            IndexError: No check or review leads to ``fix``, for example because it is not a fix.
         """
         return [each.phase for each in self.phases if each.on_fail == fix][-1]
 

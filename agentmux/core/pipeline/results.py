@@ -33,7 +33,8 @@ def with_result(state: SessionState, phase: str, result: PhaseResult) -> Session
 def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
     """Return the roles that review in ``phase`` of the session, those that were nominated first.
 
-    `reviewing` says which these are.
+    These are all roles of the phase except built-in reviewers that are not nominated; if that
+    leaves no role, all roles of the phase.
     """
     return reviewing(nominations(state, Artifacts()), pipeline_of(state)[phase].roles)
 
@@ -83,8 +84,9 @@ def all_reviews(state: SessionState) -> Mapping[str, Json]:
 def outcome(state: SessionState) -> str:
     """Return the combined outcome of all checks and reviews: ``passed``, ``capped`` or empty.
 
-    It is ``capped`` if any of them was capped, and ``passed`` if all that have begun have passed.
-    It is empty if none has begun, or if one has failed or is undecided.
+    It is ``capped`` if any of them was capped, whatever the others are. It is ``passed`` if all
+    that have begun have passed. Otherwise it is empty: none has begun, or one has failed or is
+    undecided.
     """
     outcomes = [each.outcome for each in all_results(state).values()]
     if CAPPED in outcomes:
@@ -93,7 +95,10 @@ def outcome(state: SessionState) -> str:
 
 
 def fixes(state: SessionState, sender: str) -> int:
-    """Return how many fixes the check or review ``sender`` has asked for in this cycle."""
+    """Return how many fixes the check or review ``sender`` has asked for in this cycle.
+
+    The number counts towards the limit of fixes. A fix that the user asked for is not included.
+    """
     return state.fix.sent.get(sender, 0) if state.fix is not None else 0
 
 
@@ -104,7 +109,8 @@ def with_fix(state: SessionState, sender: str, *, counts: bool = True) -> Sessio
 
     Args:
         state: The state before.
-        sender: The name of the check or review.
+        sender: The name of the check or review; for a fix that the user asks for, the one that
+            `Pipeline.sender` returns.
         counts: Whether the fix counts towards the limit of fixes for its sender; a fix that the
             user asks for does not.
     """

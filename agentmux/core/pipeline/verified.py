@@ -17,8 +17,8 @@ from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
 def verified_lines(state: SessionState) -> tuple[str, ...]:
     """Return the results of all checks as lines for the user.
 
-    Without results there is one line, which says that nothing was verified; for a session whose
-    result is a report there is none.
+    If there are no results, there is one line, which says that nothing was verified, or no line for
+    a session whose result is a report.
     """
     red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
@@ -48,6 +48,9 @@ def verified_fields(state: SessionState) -> list[Json]:
 
     They are in the order of the phases. The keys are ``phase``, ``iteration``, ``outcome`` (None
     while it is undecided) and ``commands``: a list with a mapping for each command that has ended.
+    The keys of that are ``name``; ``outcome``, ``status``, ``signal``, ``timed_out``, ``required``,
+    ``skipped`` and ``output``, as in `CheckResult`; ``failed_before`` (whether the command failed
+    on the base); and ``says`` (the result in words).
     """
     red = failed_on_base(state)
     return [
@@ -76,10 +79,10 @@ def verified_fields(state: SessionState) -> list[Json]:
 
 
 def checked_trees(state: SessionState) -> frozenset[str]:
-    """Return the tree ids of the files for which the last check's result counts.
+    """Return the tree ids of the files that the last check ran on, whatever its outcome is.
 
-    Only checks that expect their commands to pass are considered. The ids are those that `trees_of`
-    returns; empty if no such check has a result.
+    They are the files as they were when the check began, and as each of its commands left them.
+    Only checks that expect their commands to pass are considered; empty if none has a result.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
     results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]

@@ -39,7 +39,10 @@ def describe_cost(
 ) -> str:
     """Return `estimate_cost` in words, such as ``5 agents or more, 33 kB of prompts``.
 
-    The parameters are those of `estimate_cost`.
+    Args:
+        definition: The pipeline, without the phases that the session leaves out.
+        template: Returns the text of a prompt template, by its name.
+        product_manager: Whether the user asks for the product manager.
     """
     cost = estimate_cost(definition, template, product_manager=product_manager)
     agents = format_count(cost.agents, "agent")

@@ -41,9 +41,9 @@ def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
     """Return the state that records that the event's seat has been woken; wakes nobody itself.
 
     If the agent was found at work (``fact.how`` is ``busy`` or ``answered``), its seat is no longer
-    parked. Any other seat stays in ``parked`` with its time of waking, and may be nudged again; it
-    becomes ``settled`` when a later event says that it is ``busy``. An event of another launch
-    changes nothing.
+    parked. Any other seat stays in ``parked`` with its time of waking, and may be reminded again;
+    it becomes ``settled`` when a later event says that it is ``busy``. An event about a seat that
+    is not parked, or about another launch than the parked one, changes nothing.
     """
     parked = state.parked.get(event.seat)
     if parked is None or parked.launch != event.launch:

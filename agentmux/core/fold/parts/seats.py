@@ -43,10 +43,10 @@ def with_reached(state: SessionState, event: Event, _fact: object = None) -> Ses
 def with_conversation(state: SessionState, event: Event, conversation: str) -> SessionState:
     """Return the state with ``conversation`` as the id in the resume record of the event's seat.
 
-    If ``conversation`` is empty, the record says that the id is unsure. If the id replaces another
-    one or an unsure one, the count of prompts that reached the conversation is reset to 0, and an
-    earlier conversation cannot come back either. An event of an earlier launch of the seat changes
-    nothing.
+    If ``conversation`` is empty, the id is removed, and the record says that it is unsure. If the
+    id replaces another one or an unsure one, and prompts had reached that conversation, their count
+    is reset to 0 and the record of the conversation before it is dropped. An event of an earlier
+    launch of the seat changes nothing.
     """
     record = state.agents.get(event.seat)
     if record is None or seat_of(state, event) is None:

@@ -25,7 +25,7 @@ class Identity:
     """The agent that sends a signal, as the environment of its pane identifies it.
 
     Attributes:
-        session_dir: The session's directory.
+        session_dir: The absolute path of the session's directory.
         session_id: The session's uuid.
         launch: The id of the agent's launch.
         role: The agent's role, such as ``coder``.

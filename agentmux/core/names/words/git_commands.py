@@ -54,7 +54,7 @@ def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
 
     Args:
         what: The branch or the commit.
-        git: The words with which a git command begins, as in `switch`.
+        git: The words with which a git command for the work tree begins, such as ``git -C PATH``.
         is_related: Whether ``what`` and the checked-out branch have a common ancestor.
     """
     other = "" if is_related else "--allow-unrelated-histories "
@@ -67,7 +67,7 @@ def rebase(onto: str, *, since: str, git: str = "git") -> str:
     Args:
         onto: The branch to rebase onto.
         since: The commit before the first one to rebase.
-        git: The words with which a git command begins, as in `switch`.
+        git: The words with which a git command for the work tree begins, such as ``git -C PATH``.
     """
     return f"{_look(onto, git)} && {git} rebase --onto {shlex.quote(onto)} {since}"
 

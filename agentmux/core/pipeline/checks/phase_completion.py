@@ -244,7 +244,7 @@ def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folde
         state: The session's state.
         artifacts: The session's artifacts.
         phase: The name of the check or review.
-        folder: The folder of the check or review.
+        folder: The folder of the check or review, relative to the session's directory.
     """
     known = state.results.get(phase)
     capped = CAPPED if known is not None and known.outcome == CAPPED else ""
@@ -266,9 +266,9 @@ def is_under_way(state: SessionState, senders: Container[str]) -> bool:
 def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     """Return a function that decides, for a state and artifacts, whether a fix is complete.
 
-    It is complete if its marker (`done_marker`) exists, or if nothing is to be fixed. After the
-    phase that asked for the fix has passed, the marker does not matter, because later work may have
-    removed it.
+    It is complete if its marker (`done_marker`) exists, if nothing is to be fixed, or if the phase
+    that asked for the fix is capped or has passed since. After that, the marker does not matter,
+    because later work may have removed it.
 
     Args:
         phase: The fix phase.

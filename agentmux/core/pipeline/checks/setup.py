@@ -45,8 +45,9 @@ def repin_setup(
     Args:
         setup: The setup before; None if there was none.
         steps: The new steps, as `recorded_steps` returns them.
-        dirty: The files that are dirty now. If a finished setup has to run again, they become its
-            `Setup.before`, so that changes by agents are not taken for changes by the setup.
+        dirty: The files that have uncommitted changes now, relative to the worktree. For a new
+            setup, or a finished one that has to run again, they become `Setup.before`, so that
+            changes by agents are not taken for changes by the setup.
     """
     if setup is None:
         return Setup(steps=steps, before=dirty) if steps else None

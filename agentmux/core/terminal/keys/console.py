@@ -62,11 +62,13 @@ class Console:
     Attributes:
         draft: The text of the change request that the user is typing, which may still be empty;
             None if the user types none.
-        beginning: How often the user has switched to another phase for the next cycle to begin in.
+        beginning: How often the user has switched to another phase for the next cycle to begin in:
+            an index in the list of choices, from 0, that starts again at its end.
         command: The command that the last key asked for and that a second press must confirm;
             ``NOTHING`` if there is none.
         question: The question whether to run that command; empty if there is none.
-        from_s: The time from which a second press counts, in seconds on the caller's clock.
+        from_s: The time from which a second press of a letter counts, in seconds on the caller's
+            clock; other keys, such as Enter, count at once.
         until_s: The time at which the question expires, in seconds on the caller's clock.
         reads: Which text is shown, named by the command that shows it: `MonitorCommand.DIFF`,
             ``SUMMARY`` or ``KEYS``; ``APPROVE`` stands for what an approval would do; ``NOTHING``
