@@ -74,7 +74,8 @@ def screen(rows: Iterable[str]) -> None:
     """Write the lines of a captured screen to stdout, unchanged.
 
     Args:
-        rows: Lines from `captured_screen`, which contain only text and colour sequences.
+        rows: Lines that contain only text and colour sequences, as `LastScreen.paint_rows` returns
+            them. They are not cleaned here.
 
     Raises:
         DataError: Stdout cannot be written.

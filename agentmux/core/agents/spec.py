@@ -62,7 +62,12 @@ _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class PromptBy(StrEnum):
-    """How AgentMux passes a prompt to an agent (argv, paste, stdin) or shows it to a person."""
+    """How AgentMux passes a prompt to whoever plays a role.
+
+    *argv*: as a word of the agent's command line. *paste*: pasted into its input field. *stdin*: on
+    its standard input. *shown*: a person plays the role, and the shell in the pane shows the path
+    of the prompt.
+    """
 
     ARGV = "argv"
     PASTE = "paste"
@@ -474,7 +479,7 @@ def spec_for(
         name_or_command: An agent's name in ``registry``, or a command as text or as an argv.
         registry: The entries by name.
         resume_commands: The setting ``resume.commands``, which overrides how the entry resumes
-            (see `with_resume`).
+            (see `with_resume`); None overrides nothing.
 
     Raises:
         UsageError: The text is empty, or a quote in it is not closed.

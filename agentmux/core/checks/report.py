@@ -88,7 +88,7 @@ def fix_request(
         expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail and none
             did.
         red_before: The names of the commands that failed before the session changed anything. With
-            ``pass`` they are left out.
+            ``pass``, they are left out, and so are commands that are not required.
     """
     parts = [f"# Fix request, iteration {iteration}\n"]
     if expect is Expect.FAIL:

@@ -39,7 +39,8 @@ def checks_verdict(
     """Return the verdict of a check: ``passed``, ``failed``, or empty if it is not decided yet.
 
     It is not decided until every command has a result. It also stays open while the user has to
-    decide about commands that could not run (`find_blocking`).
+    decide about commands that could not run (`find_blocking`). If no command is required, the
+    check passes, whatever ``expect`` says.
 
     Args:
         required: Maps the name of each command of the check to whether the check requires it.

@@ -38,7 +38,11 @@ _AGENTS: Final = "agents"
 
 
 class TrustState(StrEnum):
-    """The user's trust in a `Part`: trusted, never trusted (new), or changed since it was."""
+    """The user's trust in a `Part`.
+
+    *trusted*: the user trusts it as it is now. *changed*: the user trusted it before it changed.
+    *new*: the user never trusted it.
+    """
 
     TRUSTED = "trusted"
     CHANGED = "changed"

@@ -119,9 +119,9 @@ def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
 def is_stale(state: SessionState, tree: str) -> bool:
     """Whether the session's current check has to begin, or begin again, on the current files.
 
-    ``tree`` is the id of these files (a git tree). That is the case if the check has not begun, if
-    it began on other files, if its commands ended while the session had failed, or if the session
-    was resumed after a command could not run: then that command is tried again.
+    It has to if it has not begun, if it began on other files, if its commands ended while the
+    session had failed, or if the session was resumed after a command could not run: then that
+    command is tried again. ``tree`` is the id of the current files (a git tree).
     """
     result = result_of(state, state.phase)
     if result is None or not result.tree or tree not in trees_of(result):

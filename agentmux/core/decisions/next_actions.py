@@ -213,7 +213,7 @@ class Fail:
 class Tell:
     """The action to tell an agent that the research it requested on ``topic`` is done.
 
-    ``research`` says of which kind: in the code base or on the web.
+    ``research`` is its kind: ``code`` (in the code base) or ``web`` (on the web).
     """
 
     seat: str

@@ -62,7 +62,10 @@ class Expect(StrEnum):
 
 
 class Result(StrEnum):
-    """The result of a session: a commit, which is delivered, or a report: files in its folders."""
+    """The kind of result that a session has.
+
+    *commit*: a commit, which is delivered. *report*: files in the session's folders.
+    """
 
     COMMIT = "commit"
     REPORT = "report"

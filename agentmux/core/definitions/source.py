@@ -20,7 +20,10 @@ NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 an
 
 
 class Origin(StrEnum):
-    """Where a definition comes from: AgentMux itself, the user's files or the project's files."""
+    """Where a definition comes from; each member's value is a word for people.
+
+    *built-in*: AgentMux itself. *user*: the user's files. *project*: the project's files.
+    """
 
     BUILT_IN = "built-in"
     USER = "user"

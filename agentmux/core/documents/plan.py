@@ -31,7 +31,10 @@ _FILE = re.compile(r"(?:.*/)?plan_([1-9][0-9]{0,5})\.md")
 
 
 class GroupMode(StrEnum):
-    """How the sub-plans of a group are carried out: one after the other, or at the same time."""
+    """How the sub-plans of a group are carried out.
+
+    *serial*: one after the other. *parallel*: at the same time.
+    """
 
     SERIAL = "serial"
     PARALLEL = "parallel"

@@ -19,8 +19,9 @@ class FleetStatus(StrEnum):
     """The status of a feature of the fleet.
 
     *queued*: no host runs it yet. *running*: a worker runs its session. *waiting*: its session
-    needs a person. *parked*: it waits for the end of a usage limit. *done*, *failed*: its session
-    has ended so. *moved*: its session was exported to another host.
+    needs a person. *parked*: it waits for the end of a usage limit. *done*: its session is done.
+    *failed*: its session failed or was stopped, the fleet could not run it, or it was cancelled.
+    *moved*: its session was exported, to go on where its file is imported.
     """
 
     QUEUED = "queued"

@@ -22,7 +22,10 @@ from agentmux.core.pipeline.registry import (
 
 
 class Answer(StrEnum):
-    """The answer to a signal: accepted, ignored, or a duplicate of an accepted one."""
+    """The answer to a signal or a user decision.
+
+    *accepted*: it counts. *ignored*: it does not count. *duplicate*: it repeats one that counted.
+    """
 
     ACCEPTED = "accepted"
     IGNORED = "ignored"
@@ -60,7 +63,7 @@ def judge(state: SessionState, event: Event) -> Judgement:
 
     Args:
         state: The state before the event.
-        event: The signal or decision; it must be one of those that `is_judged` names.
+        event: The signal or decision; `is_judged` must be True for it.
     """
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")

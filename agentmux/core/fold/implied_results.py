@@ -24,9 +24,9 @@ def of_results(before: SessionState, event: Event, after: SessionState) -> tuple
     """Return the files to write for every check or review that ``event`` has decided.
 
     For each of them, that is ``results.yaml`` in the folder of its phase and, for a review,
-    ``review.md``. If it has failed, these two belong into the history instead, and
-    ``fix_request.md`` is to be written, too. Nothing is written here. Empty when the user requests
-    changes, or when a resume stays in its phase.
+    ``review.md``. If it has failed, their paths are in the history instead, and two more files are
+    included: ``fix_request.md`` and its copy in the history. Nothing is written here. Empty when
+    the user requests changes, or when a resume stays in its phase.
 
     Args:
         before: The state before the event.
