@@ -122,6 +122,8 @@ class ProjectFiles:
 
         It is searched among the built-in ones, then the project's, then the user's. A definition
         that cannot be read is returned, too: its ``problems`` say why.
+
+        ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
         """
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT
@@ -156,6 +158,7 @@ class ProjectFiles:
 
         They are the text of the file that the setting ``git.copy`` names, in the form of a
         ``.gitignore``. None if there are none, or if they are not allowed.
+        ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
 
         Raises:
             ConfigError: The file cannot be used.
@@ -177,7 +180,10 @@ class ProjectFiles:
         )
 
     def settings(self, keys: frozenset[str] | None) -> Settings:
-        """Return the configuration without the project's parts that are not allowed."""
+        """Return the configuration without the project's parts that are not allowed.
+
+        ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
+        """
         if not self._layers:
             return Settings()
         from agentmux.adapters.config.layers import combine_layers
@@ -211,13 +217,17 @@ class ProjectFiles:
         )
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
-        """Return the texts from which prompts are made, with those that the project may add."""
+        """Return the texts from which prompts are made, with those that the project may add.
+
+        ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
+        """
         return ProjectTemplates(self, keys)
 
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
         """Return the text that the project adds to the prompts of ``role``.
 
         None if it adds none, or if the text is not allowed.
+        ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
         """
         text = self._prompts.get(role)
         if text is None:

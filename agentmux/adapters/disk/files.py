@@ -313,7 +313,9 @@ def read_strict(path: Path | str, limit: int) -> bytes | None:
 
 @contextmanager
 def opened_regular(path: Path) -> Iterator[IO[bytes]]:
-    """Open a regular file of any size to read it in parts; a link is not followed.
+    """Open a regular file of any size for a ``with`` block; a link is not followed.
+
+    Use it to read a file in parts.
 
     Raises:
         OSError: The file cannot be opened, or is not regular. Pipes and devices do not block the

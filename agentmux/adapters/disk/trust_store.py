@@ -47,6 +47,8 @@ class TrustStore:
     def write(self, parts: Mapping[str, str]) -> None:
         """Record exactly these parts (hashes by key) as trusted; others are no longer trusted.
 
+        ``parts`` maps the key of each part (`trust.Part.key`) to its hash (`trust.Part.digest`).
+
         Raises:
             DataError: The file cannot be written; the old record stays.
         """
