@@ -28,7 +28,8 @@ class PhaseTimes:
     The *current stay* is the time in the current phase since the session entered it.
 
     Attributes:
-        spent: The time in each phase, by name, without the current stay.
+        spent: The time in each phase, by its name, without the current stay; phases that it
+            never entered are left out.
         phase: The current phase; empty if no orchestrator runs, or if the session has ended.
         since: When the current stay began; None if ``phase`` is empty.
         until: When the session was last seen running; None if it never was.

@@ -212,7 +212,8 @@ def with_verdicts_found(
 
     Args:
         state: The state before.
-        found: The results on disk, as in `StateFromDisk.results`.
+        found: The results on disk, by phase: mappings with ``verdicts`` and ``reviews``, as in
+            `StateFromDisk.results`.
         phase: The phase in which the session continues; later reviews are ignored.
         where: Where ``found`` comes from, for the error message.
 

@@ -68,9 +68,10 @@ def conversation(mode: str) -> str:
 
 
 def which_conversation(mode: str) -> str:
-    """Return the words of `conversation`, made clear without a heading such as "conversation".
+    """Return whether a seat continues a conversation, in words that are clear without a heading.
 
-    Only those for ``fresh`` differ: ``new conversation`` instead of ``new``.
+    They are those of `conversation`, except that ``fresh`` gives ``new conversation``, not ``new``.
+    ``mode`` is ``native``, ``fresh``, ``shell`` or ``screen``.
     """
     return f"{conversation(mode)} conversation" if mode == _FRESH else conversation(mode)
 

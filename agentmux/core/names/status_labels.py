@@ -26,8 +26,9 @@ class SessionStatus(StrEnum):
     the limit is unknown. ``parked``: the same, with a known end. ``interrupted``: the orchestrator,
     the tmux session or the machine ended without the user asking for it. ``moved``: the session was
     exported, and continues where its file is imported. ``unknown``: the session's tmux server does
-    not answer. ``unreadable``: the session's state cannot be read. ``stalled``, ``failed`` and
-    ``done`` are as in `Occasion`; ``stopped``: the user stopped the session.
+    not answer. ``unreadable``: the session's state cannot be read. ``stalled``: an agent stays
+    idle, or a problem stops the session. ``stopped``: the user stopped the session. ``failed``: the
+    session has failed. ``done``: the session is done.
     """
 
     STARTING = statuses.STARTING

@@ -82,7 +82,9 @@ def request_title(state: SessionState) -> str:
 
 
 def request_body(state: SessionState, summary: str, *, closes: str) -> str:
-    """Return the body of a pull request, in Markdown.
+    """Return the body of a pull request, in Markdown: summary, plan and verdicts.
+
+    A body that is too long for a forge is cut, which its end says.
 
     Args:
         state: The session's state; the plan and the verdicts in it are listed.

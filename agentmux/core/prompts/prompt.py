@@ -84,7 +84,7 @@ class ResearchRequest:
         kind: ``code`` or ``web``.
         topic: The topic.
         question: The question.
-        answer: The path of the summary; empty if the research is not done.
+        answer: The absolute path of the summary; empty if the research is not done.
     """
 
     kind: str
@@ -191,7 +191,7 @@ def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
 def launch_line(path: str) -> str:
     """Return the line that is typed or passed to an agent at its start: to read its prompt.
 
-    ``path`` is the path of the file with the prompt.
+    ``path`` is the absolute path of the file with the prompt.
     """
     return f"Read the file {path} and do what it says."
 

@@ -44,7 +44,7 @@ _QUESTION: Final = Argument(
 
 
 def research_kind(fact: Request) -> ResearchKind:
-    """Return the kind of research that a request asks for."""
+    """Return the kind of research that ``fact``, an agent's request for research, asks for."""
     return ResearchKind.CODE if isinstance(fact, CodeResearchDispatched) else ResearchKind.WEB
 
 

@@ -53,9 +53,9 @@ def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return the same hint as `suggest_name` for the end of a message: ``; did you mean …?``.
+    """Return the hint of `suggest_name` as one text, for the end of a message.
 
-    Empty if no known name is close.
+    It has the form ``; did you mean …?``. Empty if no known name is close.
     """
     return "".join(f"; {hint}" for hint in suggest_name(word, known))
 
