@@ -85,8 +85,9 @@ def behaviour_of(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Behavi
     """Return how the agent behaves in one launch of a seat.
 
     The scenario's ``default`` is applied first, then its part for the role, then its part for the
-    seat. Each of the three may list ``attempts``; those that match the cycle, the iteration and the
-    launch are applied after the rest of that part. Later values replace earlier ones.
+    seat. Each of the three may list ``attempts``, each with a mapping ``when``. An attempt is
+    applied, after the rest of that part, if every ``cycle``, ``iteration`` or ``launch`` in its
+    ``when`` equals that of this launch. Later values replace earlier ones.
 
     Args:
         scenario: The content of a scenario file, as `load` returned it; empty for the defaults.

@@ -142,7 +142,7 @@ class StartReportPipe(Protocol):
         """
 
     def set_folder(self, folder: Path) -> None:
-        """Make `path` name the pipe in ``folder``, after its directory was renamed to that."""
+        """Make `path` name the pipe in ``folder``, to which its directory was renamed."""
 
     def close(self) -> None:
         """Remove the pipe; safe to repeat."""

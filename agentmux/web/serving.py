@@ -116,8 +116,8 @@ class RunningServer:
     Attributes:
         address: The address at which browsers reach the page.
         link: The URL with which the first browser can log in.
-        exposed: A sentence that says what others can do, as `exposure` returns it; empty if only
-            this machine can connect.
+        exposed: A sentence that says what others can do, as `exposure` returns it; empty if others
+            cannot reach the page.
     """
 
     address: PageAddress
@@ -201,10 +201,11 @@ def page_address(options: ServingOptions, port: int) -> PageAddress:
 
 
 def exposure(options: ServingOptions, place: PageAddress) -> str:
-    """Return a sentence on what others can do on the page; empty if only this machine can connect.
+    """Return a sentence on what others can do on the page; empty if they cannot reach it.
 
-    For a page behind a proxy, or one that other machines reach, it says that whoever logs in can
-    read the user's sessions or decide on them.
+    Others can reach a page behind a proxy, and one to which other machines can connect. Whoever
+    logs in there can read all sessions of the user and, unless the page is read-only, decide on
+    them.
     """
     may = "read" if options.read_only else "read and decide on"
     if options.behind_proxy:

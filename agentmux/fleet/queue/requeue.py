@@ -55,7 +55,7 @@ class DroppedWorkflows:
                 self._at_work.discard(name)
 
     def requeue(self, host: Host) -> None:
-        """Look for dropped workflows; enqueue again those that the last call found dropped, too.
+        """Look for dropped workflows; enqueue again those that the previous call found as well.
 
         So a workflow that was just taken and has not started yet is left alone.
 

@@ -132,7 +132,7 @@ class ListedSessions:
     Attributes:
         groups: The groups that have sessions, the most urgent group first.
         problems: Sessions and projects that could not be read.
-        needs: How many sessions are waiting for their user.
+        needs: How many sessions are waiting for their user, of those that match the search.
         of_several: Whether the list covers more than one project.
     """
 
@@ -186,7 +186,7 @@ class ProjectSessions:
         return {project_key(each): each for each in self._projects() if each.is_dir()}
 
     def place(self, project: Path, name: str) -> SessionRef:
-        """Return a reference to a session, which need not exist; reads nothing of the session.
+        """Return a reference to a session, which need not exist; reads and creates nothing.
 
         ``project`` is the project's folder, ``name`` the session's whole name.
         """
@@ -255,7 +255,7 @@ class ProjectSessions:
         return entry, view
 
     def world(self, project: Path) -> World:
-        """Return a world of a project that trusts all of the project's files, and runs no agent.
+        """Return a project's `World` as if the user trusted all of its files; it runs no agent.
 
         Raises:
             ConfigError: The project's configuration is invalid.
@@ -263,7 +263,7 @@ class ProjectSessions:
         return as_if_trusted(self._world(project))
 
     def own_world(self, project: Path) -> World:
-        """Return a world of a project in which only the files that the user trusts have effect.
+        """Return a project's `World`, in which only the files that the user trusts have effect.
 
         Raises:
             ConfigError: The project's configuration is invalid.

@@ -97,9 +97,10 @@ class PageScreens:
         return {**last, **shown}
 
     def terminal(self, found: Terminal) -> Terminal:
-        """Return a terminal for the same tmux server, which uses a control-mode client if one runs.
+        """Return a terminal that reaches the tmux server of ``found`` through a running client.
 
-        If none runs, return ``found``.
+        That is a control-mode client, a tmux process that is kept for many calls. If none runs for
+        this server, none is started, and the result is ``found`` itself.
         """
         client = self._clients.running(found.socket)
         return found if client is None else TmuxTerminal(client=client)
