@@ -76,7 +76,9 @@ def fine(check: str, text: str) -> DoctorFinding:
 def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
     """Return a finding of the level ``warning``: something works, but could be better.
 
-    The arguments are the attributes of `DoctorFinding`. It only describes: it shows nothing.
+    ``text`` is the sentence of the finding, ``mend`` the command that repairs it, or what else to
+    do (empty for nothing), and ``repair`` what ``--fix`` does about it (None for nothing). This
+    only describes: it shows nothing.
     """
     return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
@@ -84,7 +86,8 @@ def warning(check: str, text: str, mend: str = "", repair: Repair | None = None)
 def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
     """Return a finding of the level ``problem``: something keeps AgentMux from working.
 
-    The arguments are the attributes of `DoctorFinding`. It raises nothing.
+    ``text`` is the sentence of the finding, and ``mend`` the command that repairs it, or what else
+    to do (empty for nothing). It raises nothing.
     """
     return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 

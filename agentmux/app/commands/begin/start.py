@@ -320,7 +320,8 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     is refused.
 
     Raises:
-        AgentmuxError: As in `plan_start`; or something could not be created.
+        AgentmuxError: Something that `plan_start` checks has changed since then, or something could
+            not be created.
     """
     world.agents.claims.require_writable()
     on = plan.request.on

@@ -69,7 +69,8 @@ def preview_start(world: World, person: Person, command: StartCommand) -> StartP
     """Show the warnings of a start as notes, and return its plan; reads only, and asks nothing.
 
     Raises:
-        AgentmuxError: As in `start_with_consent`, except for trust and consent.
+        AgentmuxError: Something that the command names does not exist, or `plan_start` finds that
+            the session cannot start.
     """
     request = _resolve(world, command)
     world, warnings = preview_trust(world, _effect(world, request))
@@ -82,8 +83,8 @@ def start_with_consent(
     """Start a session; ask first for missing trust, and for consent to warnings that need it.
 
     Raises:
-        AgentmuxError: Something that the command names does not exist; or as in `plan_start` and
-            `start`.
+        AgentmuxError: Something that the command names does not exist, the session cannot start
+            (see `plan_start`), or something could not be created.
         NotTrustedError: The start needs files that are not trusted, and nobody can be asked.
         DeclinedError: The person said no.
     """

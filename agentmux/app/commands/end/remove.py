@@ -67,8 +67,8 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """Return the session's worktree, as its removal has to see it; None if it has no worktree.
 
-    It is that of `worktree_of`, but without a checkpoint if the session was exported, or is done
-    and its worktree was removed since: then no work exists only in the checkpoint.
+    Unlike that of `worktree_of`, it has no checkpoint if the session was exported, or is done and
+    its worktree was removed since: then no work exists only in the checkpoint.
     """
     if not entry.text("worktree"):
         return None
@@ -347,7 +347,8 @@ def remove_session(
         else, was removed, too.
 
     Raises:
-        AgentmuxError: As in `require_removable`; nothing was changed.
+        AgentmuxError: Something of the session runs, or may run (`require_removable`); nothing was
+            changed.
         DataError: The directory cannot be renamed, or cannot be deleted completely.
     """
     require_removable(site, entry)

@@ -186,6 +186,8 @@ def seats_effect(
 ) -> Effect:
     """Return the `Effect` of a session with these flags: what its seats would run and be told.
 
+    It is a function that takes a world, and returns a value for what happens there.
+
     Args:
         agents: The agents that options of the command line name, by role; ``*`` stands for all
             other roles.
@@ -201,7 +203,10 @@ def seats_effect(
 
 
 def with_pipeline_files(effect: Effect, name: str) -> Effect:
-    """Return ``effect``, extended by what a start reads from the files of the pipeline ``name``."""
+    """Return ``effect``, extended by what a start reads from the files of the pipeline ``name``.
+
+    An `Effect` is a function: it takes a world, and returns a value for what happens there.
+    """
 
     def both(world: World) -> object:
         source = world.texts.pipelines.source(name) if is_name(name) else None
@@ -220,7 +225,7 @@ def with_worktree_settings(effect: Effect, *, asked: bool | None) -> Effect:
     The commands that check the result are included, too.
 
     Args:
-        effect: The effect to extend.
+        effect: The effect to extend: takes a world, and returns a value for what happens there.
         asked: Whether the user asked for a worktree; None leaves it to the configuration.
     """
 
@@ -235,7 +240,10 @@ def with_worktree_settings(effect: Effect, *, asked: bool | None) -> Effect:
 
 
 def played_in(state: SessionState) -> Effect:
-    """Return the `Effect` of the session with this state: what its seats would run and be told."""
+    """Return the `Effect` of the session with this state: what its seats would run and be told.
+
+    It is a function that takes a world, and returns a value for what happens there.
+    """
     options = state.options
     return seats_effect(options.agents, options.models, session_roles(state))
 

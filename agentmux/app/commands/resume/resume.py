@@ -488,8 +488,9 @@ def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
     """Return one planned pane as one entry of ``panes`` in the JSON answer of a dry run.
 
     The keys are ``seat``, ``role``, ``subplan``, ``agent``, ``mode``, ``argv`` (with the program),
-    ``cwd``, ``env``, ``reason``, ``prompt_bytes``, ``fresh_prompt_bytes`` and ``digest``. ``cwd``
-    is ``tree``, the directory in which the agent would work.
+    ``cwd``, ``env``, ``reason`` (why this ``mode``), ``prompt_bytes``, ``fresh_prompt_bytes`` and
+    ``digest`` (by which a person agrees to this launch). ``cwd`` is ``tree``, the directory in
+    which the agent would work.
     """
     return {
         "seat": plan.work.seat,

@@ -37,7 +37,8 @@ _NAMED: Final = 5
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:
     """Return the folders, ending in ``/``, that a commit leaves out because they are repositories.
 
-    Repositories that existed at the start belong to the user, and are not returned.
+    They are relative to the top of the work tree. Repositories that existed at the start belong to
+    the user, and are not returned.
     """
     if not state.commits:
         return ()
