@@ -169,14 +169,15 @@ def decide(
 ) -> SubmitAnswer:
     """Accept a decision of the user, also while the session is stopped.
 
-    An invalid request for changes is refused. A decision that was already made is a duplicate, and
-    is not journaled again. Every other decision is journaled, also if it does not count.
+    An invalid request for changes is refused. A decision whose id belongs to one that counted
+    before is a duplicate, and is not journaled again. Every other decision is journaled, also if it
+    does not count.
 
     Args:
         files: The session's directory.
         fact: The decision.
         at: The current time, as the journal writes it.
-        new_id: Returns an id for the event.
+        new_id: Returns the id of the decision; a retry has to return the same id.
         poke: Takes the session's directory. Wakes the orchestrator; returns whether one is running.
         cycle: The cycle that the user was shown, the only one to which the decision applies; None
             stands for the current cycle.
@@ -261,7 +262,10 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
 
 
 def event_id(session_id: str, launch: str, checked: CheckedSubmission) -> str:
-    """Return the id of a signal; the same launch and the same work give the same id."""
+    """Return the id of a signal; the same launch and the same work give the same id.
+
+    ``session_id`` is the session's uuid, ``launch`` the id of the launch that the signal is from.
+    """
     name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
     return named_uuid(session_id, name)
 

@@ -122,7 +122,10 @@ class Outlook:
 
     @property
     def safety(self) -> Safety:
-        """Whether the session can be resumed, and if so, whether all conversations come back."""
+        """Whether the session can be resumed, and if so, whether all conversations come back.
+
+        A missing program alone does not make it `Safety.UNSAFE`.
+        """
         if (self.kind or self.refused) and self.kind != _MISSING:
             return Safety.UNSAFE  # a missing program can be installed, or another agent chosen
         anew = any(needs_reason(each.mode, each.reason) for each in self.seats)

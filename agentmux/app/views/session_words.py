@@ -90,8 +90,8 @@ def lines_after_detach(
 
     Args:
         view: The session.
-        ways: Returns one text or more on how to get a kept result; the last one is the command to
-            suggest. Called only if the result was kept.
+        ways: Returns warnings about a kept result and, last, the command to get it. Called only if
+            the result was kept (`is_kept`). Without it, the line says that nothing was looked for.
     """
     name = view.session
     if view.status == SessionStatus.DONE:

@@ -145,6 +145,7 @@ def find_path(program: Command, words: tuple[str, ...]) -> tuple[Command, ...]:
     """Return the program, the command that the first word names, and its subcommand, if any.
 
     The search ends at the first word that names no command; the program is always in the result.
+    ``words`` are those after ``agentmux``.
     """
     path: tuple[Command, ...] = (program,)
     for word in words:

@@ -70,7 +70,8 @@ class PlanRef:
 class Group:
     """A group of sub-plans; the groups of a plan are carried out one after the other.
 
-    ``mode`` says how the sub-plans ``plans`` of the group are carried out.
+    ``group_id`` is a name that no other group of the plan has. ``mode`` says how the sub-plans
+    ``plans`` of the group are carried out.
     """
 
     group_id: str

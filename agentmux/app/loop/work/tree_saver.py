@@ -31,7 +31,10 @@ LAST_S: Final = 3.0
 
 
 class TreeSaver:
-    """Takes the work-tree checkpoints of one session, one at a time."""
+    """Takes the work-tree checkpoints of one session, one at a time.
+
+    Takes none if the setting ``git.checkpoints`` is off.
+    """
 
     def __init__(
         self, world: World, session: Session, loop: Loop, is_ours: Callable[[], bool]
@@ -80,7 +83,8 @@ class TreeSaver:
     async def at_stop(self) -> None:
         """Save the work tree as the session stops, if that takes no longer than `LAST_S` seconds.
 
-        No checkpoint is taken afterwards.
+        If a checkpoint is being taken already, wait that long for its end instead. No checkpoint is
+        taken afterwards.
         """
         if not self._is_on:
             return

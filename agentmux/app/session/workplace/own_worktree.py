@@ -36,7 +36,8 @@ def worktree_of(
         state: The state of the session.
         home: The session's directory.
         leaves_folder: Only copied into the result: whether the user has agreed that a missing
-            worktree is made again although git still keeps work for its old folder.
+            worktree is made again although git keeps work for its old folder that is nowhere else,
+            such as staged files. That work then stays where git keeps it.
     """
     if not state.worktree or state.base is None:
         return None
@@ -57,7 +58,8 @@ def worktree_of(
 def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
     """Return the state with the present path of the session's worktree; record nothing.
 
-    The result equals ``state`` if the worktree was not moved, or if the session has none.
+    The result equals ``state`` if the worktree was not moved, or if the session has none. ``home``
+    is the session's directory.
     """
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
@@ -95,7 +97,7 @@ def find_remake_obstacle(
     """Return why the worktree of the session at ``home`` cannot be made again; None if it can be.
 
     Writes nothing. Also None if the session works in the checkout. If ``leaves_folder``, it is no
-    obstacle that git still keeps work for the old folder.
+    obstacle that git keeps work for the old folder that is nowhere else, such as staged files.
     """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     return None if spec is None else world.git.worktrees.obstacle(spec, again=state.worktree_made)
@@ -167,7 +169,7 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
     """Return in words what a missing worktree will contain when it is made again, and what is lost.
 
-    Empty if the worktree exists, or was never made.
+    Empty if the worktree exists, or was never made. ``home`` is the session's directory.
     """
     spec = worktree_of(world, state, home)
     if spec is None or not state.worktree_made or world.git.worktrees.is_there(spec):
@@ -215,8 +217,8 @@ def make_worktree(
         world: The project.
         state: The state of the session.
         home: The session's directory.
-        leaves_folder: Whether to make a missing worktree again even if git still keeps work for
-            its old folder.
+        leaves_folder: Whether to make a missing worktree again even if git keeps work for its old
+            folder that is nowhere else, such as staged files. That work stays where git keeps it.
 
     Returns:
         The fact to record (None if the worktree existed and the journal already knows it), and
@@ -224,8 +226,8 @@ def make_worktree(
 
     Raises:
         WorktreeTakenError: Something else is in its place.
-        FolderGoneError: It is missing, git keeps work for its folder, and ``leaves_folder`` is
-            False.
+        FolderGoneError: It is missing, git keeps such work for its folder, and ``leaves_folder``
+            is False.
         GitError: Git refuses.
     """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)

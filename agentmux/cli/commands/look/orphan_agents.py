@@ -113,7 +113,8 @@ def how_to_end(alive: Iterable[Survivor]) -> str:
 def offer_to_end(person: Person, entry: SessionEntry, *, yes: bool) -> None:
     """Print which processes a session that has just ended has left running; end them with consent.
 
-    If the person is not asked, and ``yes`` is False, only print how to end them.
+    The agents get some seconds to end by themselves first. If the person is not asked, and ``yes``
+    is False, only print how to end what still runs.
 
     Args:
         person: The person to ask.
