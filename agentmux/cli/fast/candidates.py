@@ -107,7 +107,7 @@ def seats(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def phases(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases of the named session; if none is named, those of the built-in pipeline."""
+    """Yield the phases of the named session; if none is named, those of the pipeline `feature`."""
     of_session = tuple(_of_states(place, _phases)) if place.session else ()
     ends = {str(Phase.DONE), str(Phase.FAILED)}
     yield from of_session or ((each, "") for each in Phase if each not in ends)

@@ -544,7 +544,10 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
 
 
 def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
-    """Return which of the environment variables ``names`` are removed for the agent, sorted."""
+    """Return which of the environment variables ``names`` are removed for the agent, sorted.
+
+    Variables that ``spec`` sets (``env``), and its ``home_env``, are never removed.
+    """
     kept, removed = _any_of(spec.keep), _any_of(spec.unset)
     others = set(names) - {spec.home_env, *spec.env}
     return tuple(sorted(e for e in others if removed.match(e) and not kept.match(e)))

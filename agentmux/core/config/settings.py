@@ -182,7 +182,8 @@ class GitSettings:
             files that match them are copied into a new worktree. None means that no files are
             copied.
         setup: The commands that prepare a new worktree, in the order in which they run.
-        checkpoints: Whether the work tree is saved at the end of each phase.
+        checkpoints: Whether the orchestrator saves the work tree when a phase ends, when a sub-plan
+            is done, and when the session stops.
         timeout_s: The longest time that a git command may take to read the repository.
     """
 

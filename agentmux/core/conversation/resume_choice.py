@@ -39,7 +39,8 @@ _LONGEST_PATH: Final = 60
 class Guard(StrEnum):
     """The conditions for resuming a conversation, in the order in which they are checked.
 
-    *switch*: nobody asked for a new conversation. *record*: the record allows it. *agent*, *host*,
+    *switch*: nobody asked for a new conversation. *record*: the record allows it. *agent*: the
+    agent is the same as recorded, and so is its model if the conversation is bound to that. *host*,
     *cwd*, *home*: they are the same as recorded. *runtime*: the program is the same, and can
     resume. *epoch*: the work is the same, and the files in its prompt have not changed. *rewound*:
     the files were not rewound. *ambiguous*: the latest conversation is surely this one. *claim*:

@@ -243,7 +243,7 @@ def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdic
     """Return the outcome of a review phase; None if it depends on verdicts that are missing.
 
     A single fail is enough to fail; to pass, all nominated reviewers have to pass. Verdicts of
-    other reviewers do not count.
+    other reviewers do not count. Also None if nobody is nominated.
 
     Args:
         nominated: The long names of the nominated reviewers.

@@ -44,9 +44,10 @@ def lost_sessions(site: Site) -> tuple[SessionTrace, ...]:
 
 
 def homeless_sessions(site: Site) -> tuple[SessionTrace, ...]:
-    """Return the unfinished sessions of projects that were deleted together with their repository.
+    """Return the unfinished sessions of deleted projects whose repository is gone, too.
 
-    No project is left that could report these sessions.
+    Those of deleted projects that were in no repository are included. No project is left that could
+    report these sessions.
     """
     return tuple(
         each
