@@ -361,12 +361,25 @@ At the right is the selected session:
 
 | tab | shows |
 |---|---|
-| overview | what it needs and by which key; its phases with their times, seats, checks and places |
+| overview | what it needs and the keys for it, then what is at stake: see below |
 | screens | the screen of a seat: live, once a second, else as it was last |
 | documents | what was written for it: the newest phase's first |
 | diff | what has changed, file by file; your next request for changes quotes your comments |
-| why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
+| why | why it is where it is, what a resume would do, as `agentmux resume --explain` says it, and its names and folders |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
+
+The overview begins with what the session needs you for:
+
+| the session | the overview shows |
+|---|---|
+| waits for you | the screen of the agent that asks, with its question |
+| is yours to decide | the summary, checks, reviews, what has changed, and what an approval would do |
+| failed, or a check could not run | the end of the output; without one, the screen of the seat |
+| is interrupted or stopped | what a resume does, for each seat: its conversation comes back, or a new one begins and why |
+| is done | the commit, how to get it, and the summary |
+| is at work | the screen of the agent that worked last, live |
+
+Below are the phases with their times, the seats and the checks.
 
 ![The screen of a coder in the desk, live](../pictures/desk-screens.svg)
 

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
-from textual import work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -29,11 +28,12 @@ from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
+from agentmux.desk.repeated import Repeated
 from agentmux.desk.screens.dialogs import TextDialog
 from agentmux.desk.screens.file_list import FileChoice, FileList, file_line
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.desk.session.overview import command_words, offer_commands
-from agentmux.desk.session.pages import SessionPage, SessionPages
+from agentmux.desk.session.pages import OVERVIEW, SUMMARY, SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
 from agentmux.overriding import override
@@ -140,9 +140,11 @@ class DeskApp(App[int]):
         self.comments: dict[Path, dict[str, LineComment]] = {}
         self._shown: tuple[Path | None, str, int] = (None, "", 0)
         self._turns = 0
+        self._wanted = ""
+        self._is_watching = False
         self._actions = Actions(self)
-        self._loading = False
-        self._wants_load = False
+        self._pages_read = Repeated(self, self._load_page)
+        self._overviews_read = Repeated(self, self._load_overview)
         self._is_touched = False
         self._wanted: Path | None = None
         self._looking = False
@@ -161,6 +163,8 @@ class DeskApp(App[int]):
             DeskCommand.LAST_HIT: lambda: self._go_to_hit(-1),
             DeskCommand.FOCUS: self._other_side,
             DeskCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
+            DeskCommand.DIFF: lambda: self.turn_to("diff"),
+            DeskCommand.SUMMARY: lambda: self.turn_to("documents", name=SUMMARY),
             DeskCommand.KEYS: self._show_keys,
             DeskCommand.QUIT: self.leave,
         }
@@ -342,25 +346,11 @@ class DeskApp(App[int]):
     # -- the page ------------------------------------------------------------------------------
 
     def _load_soon(self) -> None:
-        self._wants_load = True
-        if not self._loading:
-            self._load()
+        self._pages_read.again()
 
-    @work(exclusive=False, exit_on_error=True)
-    async def _load(self) -> None:
-        """Read the page of the selected session, again if the selection changed meanwhile."""
-        if self._loading:
-            return
-        self._loading = True
-        try:
-            while self._wants_load:
-                await asyncio.sleep(_SETTLE_S)
-                self._wants_load = False
-                await self._load_one()
-        finally:
-            self._loading = False
-
-    async def _load_one(self) -> None:
+    async def _load_page(self) -> None:
+        """Read the page of the selected session; of the overview, first what is read quickly."""
+        await asyncio.sleep(_SETTLE_S)
         row, tab, part = self.listing.selected_row, self.tab, self.part
         if row is None:
             is_empty = self.tools.feed.is_complete and not self.listing.rows
@@ -368,10 +358,24 @@ class DeskApp(App[int]):
             self._show_tabs(SessionPage())
             return
         shown = self.view.page if self._shown == (row.path, tab, part) else SessionPage()
-        name = shown.parts[shown.at] if shown.parts else ""
+        name = shown.parts[shown.at] if shown.parts else self._wanted
+        if tab == OVERVIEW and self._shown == (row.path, tab, part):
+            self._overviews_read.again()
+            return
         turns = self._turns
         page = await in_daemon_thread(partial(self.pages.page, row, tab, part, name))
         if turns == self._turns:  # else a key has asked for another part, maybe of the same number
+            self.show_page(row, tab, part, page)
+        if tab == OVERVIEW:
+            self._overviews_read.again()
+
+    async def _load_overview(self) -> None:
+        """Read the whole overview of the selected session, which may wait for git and tmux."""
+        row, tab, part, turns = self.listing.selected_row, self.tab, self.part, self._turns
+        if row is None or tab != OVERVIEW:
+            return
+        page = await in_daemon_thread(partial(self.pages.whole_overview, row))
+        if turns == self._turns:
             self.show_page(row, tab, part, page)
 
     def show_page(self, row: DeskRow, tab: str, part: int, page: SessionPage) -> None:
@@ -389,6 +393,7 @@ class DeskApp(App[int]):
         key = (row.path, tab, part)
         self.view.commented = frozenset(self.comments.get(row.path, ()))
         self.view.show(page, keeps_place=key == self._shown)
+        self._watch_screen(is_live=page.is_live)
         self._shown = key
         self._show_tabs(page)
         if page.colours is not None and page is self.view.page:
@@ -399,6 +404,14 @@ class DeskApp(App[int]):
         await in_daemon_thread(colours.load)
         if self.view.page.colours is colours:
             self.view.redraw()
+
+    def _watch_screen(self, *, is_live: bool) -> None:
+        """Capture the shown screen each second while it is live, and end the capture after that."""
+        if is_live is not self._is_watching:
+            self._is_watching = is_live
+            (self._pulse.resume if is_live else self._pulse.pause)()
+            if not is_live:
+                in_daemon_thread(self.pages.end_live)
 
     def _show_tabs(self, page: SessionPage) -> None:
         parts, names = tab_parts(self.tab, self._line("tabs").size.width)
@@ -453,20 +466,17 @@ class DeskApp(App[int]):
         elif new_page.screen != page.screen:
             self.show_page(row, self.tab, self.part, new_page)
 
-    def turn_to(self, tab: str, part: int = 0) -> None:
+    def turn_to(self, tab: str, part: int = 0, name: str = "") -> None:
         """Show a tab of the selected session.
 
         Args:
             tab: One of `desk_keys.TABS`.
             part: The index of the part to show, such as a document or a seat.
+            name: The name of the part, which is preferred to ``part``; may be empty.
         """
-        if tab == "screens":
-            self._pulse.resume()
-        elif self.tab == "screens":
-            self._pulse.pause()
-            in_daemon_thread(self.pages.end_live)
         self._turns += 1
         self.tab, self.part, self._shown = tab, part, (None, "", 0)
+        self._wanted = name
         self._show_tabs(SessionPage())
         self._load_soon()
 

@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.terminal.keys.console import TextPage
-from agentmux.core.terminal.text.text_width import clean, cut, printable, spread, width, wrap
+from agentmux.core.terminal.text.text_width import (
+    clean,
+    cut,
+    spread,
+    width,
+    wrap,
+    wrap_indented,
+)
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle
 
 if TYPE_CHECKING:
     from agentmux.ports.tmux.display import DisplayedText, MonitorContent
 
 _QUESTION_LINES: Final = 8
-_TEXT_LINES: Final = 40
 _TAB: Final = 4
 _LEAST: Final = 4
 """The fewest rows of text for which a page is shown."""
@@ -106,22 +112,3 @@ def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
     sign, rest = text[:1], text[1:].expandtabs(_TAB)
     for line in wrap_indented(sign + rest, cols):
         yield (Segment(line, style),)
-
-
-def wrap_indented(text: str, cols: int) -> Iterator[str]:
-    """Wrap one line of text, and yield the resulting lines, each with the indentation of ``text``.
-
-    An indentation of more than half of the columns is dropped. At most 40 lines are yielded; the
-    rest is cut. The text need not be clean: it is made safe to print first.
-    """
-    line = printable(text).rstrip()
-    if len(line) <= cols and line.isascii():
-        yield line
-        return
-    inner = line.lstrip()
-    deep = len(line) - len(inner)
-    indent = " " * deep if deep <= cols // 2 else ""
-    if not inner:
-        yield ""
-    for each in wrap(inner, cols - len(indent), _TEXT_LINES):
-        yield indent + each

@@ -13,6 +13,7 @@ from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Final
 
+from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.app.views.session.timeline import (
     CURRENT,
     DONE,
@@ -46,7 +47,6 @@ from agentmux.core.pipeline.registry import kind_of, working_phase
 from agentmux.core.pipeline.results import all_results
 from agentmux.core.terminal.keys.monitor_keys import DETACH
 from agentmux.core.terminal.text.text_width import NARROW, clean, cut, spread, width, wrap
-from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle, plain
 from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, SeatStatus
@@ -62,6 +62,11 @@ _WHERE: Final = re.compile(r" \([^()]*\)")
 """A remark in brackets in the text on how to leave; it says where the keys lead."""
 _RESULT_ROWS: Final = 6
 """The fewest free rows in which a result is shown."""
+_RESULT_STYLES: Final = {
+    ResultStyle.TEXT: SegmentStyle.PLAIN,
+    ResultStyle.HEADING: SegmentStyle.HEADER,
+    ResultStyle.MORE: SegmentStyle.DIM,
+}
 
 
 class _Rank(IntEnum):
@@ -144,8 +149,8 @@ def _deciding(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLin
     if room < _RESULT_ROWS:
         return ()
     writes = picture.draft is not None
-    drawn = draw_result(picture.result, cols, room, writes=writes)
-    result = [(_Rank.DETAIL, line) for line in drawn]
+    drawn = result_lines(picture.result, cols, room, writes=writes)
+    result = [(_Rank.DETAIL, (Segment(e.text, _RESULT_STYLES[e.style]),)) for e in drawn]
     return _fit([*above, _SPACE, *result], below, rows)
 
 

@@ -16,7 +16,12 @@ from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.terminal.keys.desk_keys import DeskCommand
-from agentmux.desk.session.overview import OverviewFacts, offer_commands, overview_lines
+from agentmux.desk.session.overview import (
+    OverviewFacts,
+    head_lines,
+    more_lines,
+    offer_commands,
+)
 from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession
 from tests.desk.builders import NOW, SHOP, row
@@ -53,19 +58,25 @@ def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> Over
 
 
 def text(found: OverviewFacts) -> list[str]:
-    return [plain(each).rstrip() for each in overview_lines(found)]
+    return [plain(each).rstrip() for each in (*head_lines(found), *more_lines(found))]
 
 
 @pytest.mark.parametrize(
     ("values", "commands"),
     [
         ({"live": True}, (W.ATTACH,)),
-        ({"status": SessionStatus.WAITING, "live": True}, (W.ANSWER, W.ATTACH)),
+        ({"status": SessionStatus.WAITING, "live": True, "asks": True}, (W.ANSWER, W.ATTACH)),
+        ({"status": SessionStatus.WAITING, "live": True}, (W.ATTACH,)),
+        ({"status": SessionStatus.WAITING, "live": True, "holds": True}, (W.RESTART, W.ATTACH)),
+        ({"status": SessionStatus.STALLED, "live": True}, (W.TELL, W.ATTACH)),
         (
             {"status": SessionStatus.DECISION, "live": True, "decision": True},
-            (W.APPROVE, W.CHANGES, W.ATTACH),
+            (W.APPROVE, W.CHANGES, W.DIFF, W.SUMMARY, W.ATTACH),
         ),
-        ({"status": SessionStatus.DECISION, "decision": True}, (W.APPROVE, W.CHANGES)),
+        (
+            {"status": SessionStatus.DECISION, "decision": True},
+            (W.APPROVE, W.CHANGES, W.DIFF, W.SUMMARY),
+        ),
         ({"status": SessionStatus.FAILED, "live": True}, (W.RESTART, W.ATTACH)),
         ({"status": SessionStatus.PARKED, "live": True}, (W.UNPARK, W.ATTACH)),
         ({"status": SessionStatus.STOPPED}, (W.RESUME,)),
@@ -73,7 +84,7 @@ def text(found: OverviewFacts) -> list[str]:
         ({"status": SessionStatus.INTERRUPTED, "live": True}, (W.RESUME,)),
         (
             {"status": SessionStatus.INTERRUPTED, "live": True, "decision": True},
-            (W.APPROVE, W.CHANGES, W.RESUME),
+            (W.APPROVE, W.CHANGES, W.DIFF, W.SUMMARY, W.RESUME),
         ),
         ({"status": SessionStatus.DONE, "is_done": True}, ()),
     ],
@@ -94,8 +105,8 @@ def test_it_begins_with_the_feature_and_what_the_session_does() -> None:
     )
     lines = text(facts(state))
     assert lines[0] == "Log people in"
-    assert "running, implementing, updated 5m ago" in lines
-    assert lines.index("Phases") < lines.index("Seats") < lines.index("Where")
+    assert lines[1] == "running, implementing, in shop"
+    assert lines.index("Phases") < lines.index("Seats")
     assert any(each.startswith("  coder ") and "claude" in each for each in lines)
 
 

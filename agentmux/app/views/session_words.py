@@ -95,13 +95,7 @@ def lines_after_detach(
     """
     name = view.session
     if view.status == SessionStatus.DONE:
-        outcome = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
-        if view.commit and _goes_on(view):
-            outcome += f", {_goes_on(view)}"
-        elif is_kept(view):
-            *before, way = ways()
-            outcome += "; ".join((f" on branch {view.branch}", *before, f"get it with: {way}"))
-        return [f"session {name} is done: {outcome}"]
+        return [f"session {name} is done: {'; '.join(outcome(view, ways))}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
     step = next_step(view)
@@ -109,6 +103,20 @@ def lines_after_detach(
         f"session {name} is {label(view)}{also_where(view, ', in phase ')}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
+
+
+def outcome(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) -> tuple[str, ...]:
+    """Return where the result of a done session is, and how to get a result that was kept.
+
+    For the arguments, see `standing`.
+    """
+    where = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
+    if view.commit and _goes_on(view):
+        return (f"{where}, {_goes_on(view)}",)
+    if not is_kept(view):
+        return (where,)
+    *before, way = ways()
+    return (f"{where} on branch {view.branch}", *before, f"get it with: {way}")
 
 
 def is_kept(view: SessionView) -> bool:

@@ -60,6 +60,8 @@ class DeskRow:
         live: Whether its tmux session exists; None if tmux does not answer.
         is_done: Whether nothing is left to do.
         decision: Whether it waits for the user to approve or to request changes.
+        asks: Whether an agent asks a question.
+        holds: Whether it waits for a seat that the user has to start again.
         safety: Whether it can be resumed safely; None if it runs, is done, or was not examined.
         warned: The reason for ``safety``; empty if there is none.
         seen_ns: When its directory had last changed before it was read, in nanoseconds.
@@ -74,6 +76,8 @@ class DeskRow:
     live: bool | None = False
     is_done: bool = False
     decision: bool = False
+    asks: bool = False
+    holds: bool = False
     safety: Safety | None = None
     warned: str = ""
     seen_ns: int = 0

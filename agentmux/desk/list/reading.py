@@ -20,6 +20,7 @@ from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import StatusGroup
+from agentmux.core.names.statuses import WAITING
 from agentmux.desk.list.listing import DeskRow
 from agentmux.errors import AgentmuxError, data_error_from
 
@@ -178,6 +179,8 @@ def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> De
         live=view.live,
         is_done=entry.is_done,
         decision=view.decision,
+        asks=any(seat.status == WAITING for seat in view.seats),
+        holds=any(seat.holds_up for seat in view.seats),
         seen_ns=seen_ns,
     )
 

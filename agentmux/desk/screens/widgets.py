@@ -25,6 +25,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentmux.core.documents.diff_files import file_at
+from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
 from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
@@ -35,6 +36,18 @@ WIDEST: Final = 100
 """The most columns that a text uses, because longer lines are hard to read."""
 
 _REVERSE: Final = Style(reverse=True)
+_LEAST_ROWS: Final = 6
+"""The fewest rows in which a screen or a result is shown below the lines of a page."""
+
+_RESULT_STYLES: Final = {
+    ResultStyle.TEXT: PLAIN,
+    ResultStyle.HEADING: BOLD,
+    ResultStyle.MORE: DIM,
+}
+
+_RULED: Final = re.compile(r"[\s\u2500-\u259f_=-]*.?")
+"""A row that consists of lines and the edges of boxes."""
+
 _MOST_LINES: Final = 400
 """The most rows into which one line of a page is broken."""
 
@@ -177,7 +190,7 @@ class PageView(ScrollView, can_focus=True):
             self.cursor += newer  # the newest come first
         self._lay_out()
         if not keeps_place:
-            bottom = len(self._strips) if page.screen else 0
+            bottom = len(self._strips) if page.is_only_screen else 0
             self.scroll_to(y=bottom, animate=False, force=True)
 
     def _lay_out(self) -> None:
@@ -190,7 +203,7 @@ class PageView(ScrollView, can_focus=True):
             self._lay_out_text(cols)
         self.cursor = min(self.cursor, max(len(self.page.lines) - 1, 0))
         widest = max((each.cell_length for each in self._strips if each), default=0)
-        wide = widest if self.page.screen else cols
+        wide = widest if self.page.is_only_screen else cols
         self.virtual_size = Size(wide, len(self._strips))
         self.hits = tuple(self._find_hits())
         self.refresh()
@@ -201,7 +214,7 @@ class PageView(ScrollView, can_focus=True):
                 self._render_strips(_markdown(self.page.markdown), min(cols, WIDEST))
             )
             self._line_of = list(range(len(self._strips)))
-        elif self.page.screen:
+        elif self.page.is_only_screen:
             self._strips = [_screen_row(row) for row in self.page.screen]
             self._line_of = list(range(len(self._strips)))
         else:
@@ -212,6 +225,21 @@ class PageView(ScrollView, can_focus=True):
             ]
             self._strips = [strip_of(part, max(cols, 1)) for _, part in broken]
             self._line_of = [number for number, _ in broken]
+            self._strips += self._middle(cols)
+            more = (part for each in self.page.more for part in _broken(each, min(cols, WIDEST)))
+            self._strips += [strip_of(part, cols) for part in more]
+            self._line_of += [-1] * (len(self._strips) - len(self._line_of))
+
+    def _middle(self, cols: int) -> list[Strip]:
+        """Return the rows of a screen or a result that have room below the lines of the page."""
+        page, room = self.page, max(self.size.height - len(self._strips) - 1, _LEAST_ROWS)
+        if page.result is not None:
+            lines = result_lines(page.result, min(cols, WIDEST), room)
+            shown = [strip_of(line(e.text, _RESULT_STYLES[e.style]), cols) for e in lines]
+        else:
+            rows = list(itertools.dropwhile(_is_blank, map(_screen_text, page.screen)))
+            shown = [part for row in rows for part in _wrapped_row(row, cols)][-room:]
+        return [Strip.blank(cols, Style()), *shown] if shown else []
 
     def _lay_out_code(self, cols: int) -> None:
         """Break the lines of a diff, which may have many, without drawing them."""
@@ -269,7 +297,7 @@ class PageView(ScrollView, can_focus=True):
 
     def on_resize(self, _: Resize) -> None:
         """Break the lines for the new width."""
-        if self.size.width != self._cols:
+        if self.size.width != self._cols or self.page.result or self.page.screen:
             self._lay_out()
 
     def render_line(self, y: int) -> Strip:
@@ -491,10 +519,32 @@ def _fits(text: str, start: int, cols: int) -> int:
     return max(end, min(start + 1, len(text)))
 
 
+def _screen_text(row: str) -> Text:
+    return Text.from_ansi(row, no_wrap=True, end="")
+
+
+def _is_blank(row: Text) -> bool:
+    return not row.plain.strip()
+
+
 def _screen_row(row: str) -> Strip:
-    text = Text.from_ansi(row, no_wrap=True, end="")
+    return _text_strip(_screen_text(row))
+
+
+def _text_strip(text: Text) -> Strip:
     parts = text.render(_console())
     return Strip([Segment(each, style or Style()) for each, style, control in parts if not control])
+
+
+def _wrapped_row(row: Text, cols: int) -> Iterator[Strip]:
+    """Yield the rows of a row of a screen in ``cols`` columns; a ruled line is cut."""
+    row.rstrip()
+    if _RULED.fullmatch(row.plain):
+        row.truncate(cols)
+    row.no_wrap = False
+    for each in row.wrap(_console(), cols):
+        each.rstrip()
+        yield _text_strip(each).adjust_cell_length(cols, Style())
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The overview page of a session: problems and next steps, its phases, its seats. Pure."""
+"""The lines about a session: its problems and next steps, its phases, its seats. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, SessionStatus, StatusGroup, age, status_colour
 from agentmux.core.terminal.keys.desk_keys import DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import width
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, line
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ _MARKS: Final = {
 
 _COMMANDS: Final = re.compile(r"agentmux ([a-z-]+)")
 
-_OUTPUT_LINES: Final = 30
+_TITLE_MAX: Final = 90
+"""The most columns of the title, which is whole in the tab *why*."""
+
+OUTPUT_LINES: Final = 30
 """How many of the last lines of a failed command's output are shown."""
 
 LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them"
@@ -77,6 +80,10 @@ class OverviewFacts:
     state: SessionState | None = None
     spent_s: Mapping[str, float] = field(default_factory=dict)
 
+    def without_warning(self) -> OverviewFacts:
+        """Return the facts without the reason why a resume needs a choice or is unsafe."""
+        return replace(self, row=replace(self.row, warned=""))
+
     def with_journal(self, files: SessionFiles) -> OverviewFacts:
         """Return the facts with ``state`` and ``spent_s`` set; unchanged if they cannot be read."""
         try:
@@ -88,21 +95,32 @@ class OverviewFacts:
         return replace(self, state=state, spent_s=spent_s)
 
 
-def overview_lines(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield the lines of the overview, the most important first."""
+def head_lines(facts: OverviewFacts) -> Iterator[Line]:
+    """Yield the first lines: what the session is about, what it needs, and the keys for that."""
     view = facts.view
-    yield line(facts.title or view.session, BOLD)
-    yield line(str(facts.project), DIM)
-    yield ()
+    yield line(cut(facts.title or view.session, _TITLE_MAX), BOLD)
     yield (
         (label(view), f"{BOLD} {status_colour(view.status).value}".rstrip()),
-        (f"{also_where(view)}, updated {age(view.age_s, least='m')} ago", PLAIN),
+        (also_where(view), PLAIN),
+        (f", in {facts.project.name}", DIM),
     )
     yield from _needs(facts)
+
+
+def more_lines(facts: OverviewFacts) -> Iterator[Line]:
+    """Yield the next command if no key runs it, then lines about phases, seats and checks."""
+    step = next_step(facts.view)
+    if step and not _is_offered(facts.row, step):
+        yield ()
+        yield line(f"next: {step}", DIM)
     yield from _section("Phases", _phases(facts))
-    yield from _section("Seats", _seats(view))
-    yield from _section("Checks", _checks(view))
-    yield from _section("Where", _places(view))
+    yield from _section("Seats", _seats(facts.view))
+    yield from _section("Checks", _checks(facts.view))
+
+
+def place_lines(view: SessionView, project: Path) -> Iterator[Line]:
+    """Yield the lines about where the session is: its name, its folders, its branch."""
+    yield from _section("Where", _places(view, project))
 
 
 def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
@@ -114,7 +132,7 @@ def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
 
 
 def _needs(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield lines about problems, the next step, and the keys for it."""
+    """Yield lines about problems, and the keys for the next step."""
     view, row = facts.view, facts.row
     yield from _troubles(view)
     if row.is_lost:
@@ -127,9 +145,6 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
     keys = ", ".join(f"{key_of(command).shown}: {words}" for command, words in _keys(row))
     if keys:
         yield line(keys, Colour.YELLOW.value)
-    step = next_step(view)
-    if step and not _is_offered(row, step):
-        yield line(f"next: {step}", DIM)
 
 
 def _troubles(view: SessionView) -> Iterator[Line]:
@@ -163,12 +178,15 @@ def command_words(row: DeskRow, command: DeskCommand) -> str:
 
 def offer_commands(row: DeskRow) -> tuple[DeskCommand, ...]:
     """Return the commands that the user most likely needs for a session, the most urgent first."""
-    needy = row.row.group is StatusGroup.NEEDS_YOU and not row.decision
+    status = row.row.status
     fits = {
         DeskCommand.APPROVE: row.decision,
         DeskCommand.CHANGES: row.decision,
-        DeskCommand.ANSWER: row.row.status == SessionStatus.WAITING,
-        DeskCommand.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
+        DeskCommand.DIFF: row.decision,
+        DeskCommand.SUMMARY: row.decision,
+        DeskCommand.ANSWER: row.asks,
+        DeskCommand.RESTART: bool(row.live) and (row.holds or status == SessionStatus.FAILED),
+        DeskCommand.TELL: bool(row.live) and status == SessionStatus.STALLED,
         DeskCommand.UNPARK: row.row.group is StatusGroup.PARKED,
         DeskCommand.ATTACH: bool(row.live) and not row.is_lost,
         DeskCommand.RESUME: row.is_lost or (row.can_be_resumed and not row.decision),
@@ -215,13 +233,15 @@ def _checks(view: SessionView) -> Iterator[Line]:
     failed = failed_commands(view)
     for check in check_lines(view):
         yield line(f"  {check}", Colour.RED.value if check in failed else PLAIN)
-        for each in failed.get(check, "").splitlines()[-_OUTPUT_LINES:]:
+        for each in failed.get(check, "").splitlines()[-OUTPUT_LINES:]:
             yield line(f"    {each}", DIM)
 
 
-def _places(view: SessionView) -> Iterator[Line]:
+def _places(view: SessionView, project: Path) -> Iterator[Line]:
     fields = {
         "session": view.session,
+        "feature": view.feature,
+        "project": str(project),
         "branch": view.branch,
         "worktree": view.worktree,
         "commit": view.commit,

@@ -6,6 +6,7 @@ The functions read files and run git, so the desk calls them in threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
@@ -18,7 +19,13 @@ from agentmux.core.documents.diff_files import DiffFile, diff_files
 from agentmux.core.terminal.text.text_width import printable_line
 from agentmux.desk.session.code_colours import CodeColours
 from agentmux.desk.session.live_screens import LiveScreens
-from agentmux.desk.session.overview import OverviewFacts, overview_lines
+from agentmux.desk.session.overview import (
+    OverviewFacts,
+    head_lines,
+    more_lines,
+    place_lines,
+)
+from agentmux.desk.session.stake import StakeReader, blank_screen
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
 from agentmux.errors import AgentmuxError, data_error_from
 
@@ -31,11 +38,16 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.desk.list.listing import DeskRow
     from agentmux.desk.list.reading import SessionReader
+    from agentmux.ports.tmux.display import ResultView
 
+SUMMARY: Final = "summary.md"
+"""The name of the document that `DeskCommand.SUMMARY` shows."""
 TEXT_MAX: Final = 1 << 20
 """The most bytes of a document that is shown."""
 _EVENTS: Final = 400
-_OF_MESSAGES: Final = ("overview", "why")
+OVERVIEW: Final = "overview"
+"""The tab that is shown first."""
+_OF_MESSAGES: Final = (OVERVIEW, "why")
 _ABSENT: Final = "nothing yet"
 
 
@@ -46,7 +58,10 @@ class SessionPage:
     Attributes:
         lines: The lines of text; empty for a Markdown text or a screen.
         markdown: The Markdown text to render; empty for lines or a screen.
-        screen: The rows of a terminal's screen, with SGR sequences; empty for lines or Markdown.
+        screen: The rows of a terminal's screen, with SGR sequences; empty if there is none.
+        result: The result that the user has to decide on; None if there is none.
+        more: The lines below a screen or a result. Then these get the room between ``lines`` and
+            the bottom of the view: of a screen the last rows, of a result the shortest version.
         parts: The names of the parts of the tab, such as documents or seats; the page shows one.
         at: The index of the part that the page shows.
         note: The text above the page; may be empty.
@@ -62,6 +77,8 @@ class SessionPage:
     lines: tuple[Line, ...] = ()
     markdown: str = ""
     screen: tuple[str, ...] = ()
+    result: ResultView | None = None
+    more: tuple[Line, ...] = ()
     parts: tuple[str, ...] = ()
     at: int = 0
     note: str = ""
@@ -71,6 +88,11 @@ class SessionPage:
     whole: tuple[Line, ...] = ()
     files: tuple[DiffFile, ...] = ()
     colours: CodeColours | None = field(default=None, compare=False)
+
+    @property
+    def is_only_screen(self) -> bool:
+        """Whether the page shows a screen and nothing else."""
+        return bool(self.screen) and not self.lines
 
     @property
     def has_cursor(self) -> bool:
@@ -102,8 +124,9 @@ class SessionPages:
         self._reader = reader
         self._locate = locate
         self._live = LiveScreens()
+        self._stakes = StakeReader(reader, self._live)
         self._makers: Mapping[str, Callable[[DeskRow, int, str], SessionPage]] = {
-            "overview": self._overview,
+            OVERVIEW: self._overview,
             "screens": self._screens,
             "documents": self._documents,
             "diff": self._diff,
@@ -121,8 +144,11 @@ class SessionPages:
             name: The name of the part, which is preferred to ``at`` if it exists, because the
                 indexes may have changed; empty to use ``at``.
         """
+        return self._read(row, tab, partial(self._makers[tab], row, at, name))
+
+    def _read(self, row: DeskRow, tab: str, read: Callable[[], SessionPage]) -> SessionPage:
         try:
-            result = self._makers[tab](row, at, name)
+            result = read()
             return self._with_project(result, row.project) if tab in _OF_MESSAGES else result
         except (AgentmuxError, OSError) as error:
             known = data_error_from(error) if isinstance(error, OSError) else error
@@ -136,7 +162,14 @@ class SessionPages:
         site = self._reader.site(row.project)
         return site, entry_at(site, row.path)
 
-    def _overview(self, row: DeskRow, *_: object) -> SessionPage:
+    def whole_overview(self, row: DeskRow) -> SessionPage:
+        """Return the page of the tab `OVERVIEW` with what is at stake for the session.
+
+        The page that `page` returns for that tab has only what is read quickly.
+        """
+        return self._read(row, OVERVIEW, partial(self._overview, row, is_whole=True))
+
+    def _overview(self, row: DeskRow, *_: object, is_whole: bool = False) -> SessionPage:
         site, entry = self._entry(row)
         (view,) = look(site, (entry,)).data
         facts = OverviewFacts(
@@ -144,7 +177,17 @@ class SessionPages:
         )
         if entry.problem is None:
             facts = facts.with_journal(site.files(row.path))
-        return SessionPage(lines=tuple(overview_lines(facts)))
+        page = SessionPage(lines=tuple(head_lines(facts)), more=tuple(more_lines(facts)))
+        if not is_whole:
+            return page
+        stake = self._stakes.stake(row, site, entry, view)
+        if stake.lines:  # the plan of a resume has the warning, too
+            page = replace(page, lines=tuple(head_lines(facts.without_warning())))
+        first = ((), *stake.lines) if stake.lines else ()
+        page = replace(page, lines=(*page.lines, *first), result=stake.result, screen=stake.output)
+        if stake.screen is None:
+            return page
+        return with_screen(page, stake.screen, site.now(), is_live=stake.is_live)
 
     # -- screens -----------------------------------------------------------------------------
 
@@ -162,7 +205,8 @@ class SessionPages:
         at = _place(seats, at, name)
         last = shown[seats[at]]
         now = self._live.screen(row.path, last, site.now()) if row.live else None
-        return screen_page(now or last, site.now(), seats, at, is_live=now is not None)
+        page = SessionPage(parts=seats, at=at)
+        return with_screen(page, now or last, site.now(), is_live=now is not None)
 
     def screen_again(self, row: DeskRow, page: SessionPage) -> SessionPage | None:
         """Return the page with a live screen captured again.
@@ -175,7 +219,7 @@ class SessionPages:
         live_screen = self._live.screen(row.path, page.shown, now)
         if live_screen is None:
             return None
-        return screen_page(live_screen, now, page.parts, page.at, is_live=True)
+        return with_screen(page, live_screen, now, is_live=True)
 
     def end_live(self) -> None:
         """End the tmux clients; call this when no screen is shown any more."""
@@ -185,6 +229,8 @@ class SessionPages:
 
     def _documents(self, row: DeskRow, at: int, name: str) -> SessionPage:
         names = tuple(documents(row.path))
+        if name == SUMMARY and not any(each.endswith(f"/{SUMMARY}") for each in names):
+            return as_page("there is no summary yet")
         if not names:
             return as_page(_ABSENT)
         at = _place(names, at, name)
@@ -222,8 +268,12 @@ class SessionPages:
         if entry.problem is not None:
             return _trouble(entry.problem)
         lines = explanation(self._reader.world(row.project), site, entry, explain=True)
+        (view,) = look(site, (entry,)).data
         return SessionPage(
-            lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines)
+            lines=(
+                *(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines),
+                *place_lines(view, row.project),
+            )
         )
 
     def _journal(self, row: DeskRow, *_: object) -> SessionPage:
@@ -243,36 +293,27 @@ class SessionPages:
 
 
 def _place(names: tuple[str, ...], at: int, name: str) -> int:
-    return names.index(name) if name in names else at % len(names)
+    ends = (n for n, each in enumerate(names) if name in {each, each.rpartition("/")[2]})
+    return next(ends, at % len(names))
 
 
-def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
-    """Return an empty screen for a seat that has no saved one."""
-    from agentmux.app.views.plain_fields import mapping, text
-    from agentmux.app.views.session.last_screens import no_screen
-
-    return no_screen(seat, text(mapping(mapping(entry.fields, "agents"), seat), "agent"))
-
-
-def screen_page(
-    shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
+def with_screen(
+    page: SessionPage, shown: LastScreen, now: datetime, *, is_live: bool
 ) -> SessionPage:
-    """Return the page that shows one of several screens.
+    """Return the page with a screen.
 
     Args:
+        page: The page before.
         shown: The screen.
         now: The current time.
-        seats: The seats whose screens the tab can show.
-        at: The index of this screen's seat.
         is_live: Whether the screen was captured just now.
     """
     from agentmux.app.views.session.last_screens import heading
 
-    return SessionPage(
+    return replace(
+        page,
         screen=shown.paint_rows() or ("",),
-        parts=seats,
-        at=at,
-        note=f"live: {shown.seat}, {shown.agent}" if is_live else heading(shown, now),
+        note=f"live: {', '.join(filter(None, (shown.seat, shown.agent)))}" if is_live else heading(shown, now),
         shown=shown,
         is_live=is_live,
     )

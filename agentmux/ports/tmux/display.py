@@ -82,6 +82,7 @@ class ResultView:
         checks: The outcomes of the checks.
         verdicts: The verdicts of the reviewers.
         changes: How much each file changed, as printed by ``git diff --stat``.
+        goes: What an approval would do, or why it cannot be given; empty if it was not looked up.
         digest: The digest of all these parts, as `decision_digest` returns it; empty if unknown.
     """
 
@@ -89,6 +90,7 @@ class ResultView:
     checks: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    goes: tuple[str, ...] = ()
     digest: str = ""
 
 

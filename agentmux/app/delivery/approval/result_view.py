@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval.approval_preview import verdict_lines
+from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.delivery.approval.deliverable import digest_of
 from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
+from agentmux.core.codec.frozen import replace
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.display import ResultView
@@ -36,6 +38,13 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
         changes=tuple(stat_lines(world, files, state)),
         digest=digest_now(world, files, state),
     )
+
+
+def deliverable_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
+    """Return `result_view`, and what an approval would do or why the result cannot be approved."""
+    asked = question_or_obstacle(world, files, state)
+    goes = f"it cannot be approved now: {asked}" if isinstance(asked, str) else asked.does
+    return replace(result_view(world, files, state), goes=(goes,))
 
 
 def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:

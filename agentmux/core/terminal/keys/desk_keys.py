@@ -44,6 +44,8 @@ class DeskCommand(Enum):
     COMMENT = "comment"
     NEXT_HIT = "next hit"
     LAST_HIT = "hit before"
+    DIFF = "diff"
+    SUMMARY = "summary"
     KEYS = "all keys"
     QUIT = "quit"
     # Keys that move the selection.
@@ -114,6 +116,8 @@ DESK_KEYS: Final = (
     _line(_S, _W.APPROVE, ("a",), "a", "approve: shows what would happen, then asks", "approve"),
     _line(_S, _W.CHANGES, ("c",), "c", "ask for changes, with your comments on the diff",
           "request-changes"),
+    _line(_S, _W.DIFF, ("d",), "d", "the diff: every change so far"),
+    _line(_S, _W.SUMMARY, ("s",), "s", "the whole summary"),
     _line(_S, _W.ANSWER, ("x",), "x", "answer the question that an agent asks", "answer"),
     _line(_S, _W.TELL, ("t",), "t", "send a message to an agent that runs", "tell"),
     _line(_S, _W.RESUME, ("R",), "R", "resume it, or all marked ones: shows the plan, then asks",

@@ -23,6 +23,7 @@ NARROW: Final = 20
 """The maximum width, in cells, at which `wrap` does not indent."""
 # No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
+_WRAPPED_LINES: Final = 40
 ONE_CELL: Final = ("\u00ae\u02ff", "\u2010\u2027", "\u2190\u2319", "\u2500\u25fc")
 """The first and last character of each block whose characters all take one cell in ``wcwidth``.
 
@@ -176,6 +177,24 @@ def wrap(
         joined = f"{broken[lines - 1]} {broken[lines].lstrip()}"
         broken[lines - 1 :] = [cut(joined, cols, cells=cells)]
     return tuple(broken)
+
+
+def wrap_indented(text: str, cols: int) -> Iterator[str]:
+    """Yield the lines into which a line of text is wrapped, each with the text's indentation.
+
+    An indentation of more than half of the columns is dropped.
+    """
+    line = printable(text).rstrip()
+    if len(line) <= cols and line.isascii():
+        yield line
+        return
+    inner = line.lstrip()
+    deep = len(line) - len(inner)
+    indent = " " * deep if deep <= cols // 2 else ""
+    if not inner:
+        yield ""
+    for each in wrap(inner, cols - len(indent), _WRAPPED_LINES):
+        yield indent + each
 
 
 def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:

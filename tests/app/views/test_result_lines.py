@@ -1,10 +1,10 @@
-"""What the monitor shows of a result, by how many rows there are."""
+"""What is shown of a result, by how many rows there are."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentmux.monitor.decision import draw_result
+from agentmux.app.views.session.result_lines import result_lines
 from agentmux.ports.tmux.display import ResultView
 
 RESULT = ResultView(
@@ -22,7 +22,7 @@ HEADINGS = ("Summary", "Checks", "Reviews", "Changes")
 def test_headings_stand_where_there_is_room_for_all(
     rows: int, has_headings: bool, blank: int
 ) -> None:
-    lines = ["".join(each.text for each in line) for line in draw_result(RESULT, 80, rows)]
+    lines = [each.text for each in result_lines(RESULT, 80, rows)]
     assert [each for each in lines if each in HEADINGS] == list(HEADINGS if has_headings else ())
     assert lines.count("") == blank
     assert len(lines) <= rows
@@ -32,5 +32,5 @@ def test_headings_stand_where_there_is_room_for_all(
 @pytest.mark.parametrize("writes", [False, True])
 def test_no_key_is_named_while_a_key_is_a_part_of_the_text(writes: bool) -> None:
     long = ResultView(changes=(*(f"  {number}.py | 1 +" for number in range(9)), "9 files changed"))
-    drawn = draw_result(long, 80, 5, writes=writes)
-    assert "".join(each.text for each in drawn[-1]) == "… 6 more files" + ": press d" * (not writes)
+    drawn = result_lines(long, 80, 5, writes=writes)
+    assert drawn[-1].text == "… 6 more files" + ": press d" * (not writes)

@@ -1,13 +1,13 @@
-"""Draws the result on which the user decides, shortened to the rows that are free. Pure."""
+"""Lays out the result on which the user decides, shortened to the rows that are free. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.terminal.text.text_width import cut, printable
-from agentmux.monitor.reading import wrap_indented
-from agentmux.monitor.segments import MonitorLine, Segment, SegmentStyle
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.text.text_width import cut, printable, wrap_indented
 
 if TYPE_CHECKING:
     from agentmux.ports.tmux.display import ResultView
@@ -21,15 +21,32 @@ _SUMMARY: Final = ("Summary", "… {} more lines of the summary", "s")
 _CHECKS: Final = ("Checks", "… {} more", "a")
 _VERDICTS: Final = ("Reviews", "… {} more", "a")
 _CHANGES: Final = ("Changes", "… {} more files", "d")
+_GOES: Final = ("An approval does this", "… {} more lines", "a")
 
 
-def draw_result(
+class ResultStyle(Enum):
+    """How a line of a result looks."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    MORE = "more"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """A line of a result."""
+
+    text: str
+    style: ResultStyle = ResultStyle.TEXT
+
+
+def result_lines(
     result: ResultView, cols: int, rows: int, *, writes: bool = False
-) -> tuple[MonitorLine, ...]:
+) -> tuple[ResultLine, ...]:
     """Return the lines that show a result: at most ``rows`` lines of at most ``cols`` cells.
 
-    The parts (summary, checks, reviews, changes) get equal shares of the rows, but none gets more
-    than it needs. If there are few rows, headings are left out, unless everything fits.
+    Each part of the result gets an equal share of the rows, but no more than it needs. If there are
+    few rows, blank lines and headings are left out, unless everything fits.
 
     Args:
         result: The result on which the user decides.
@@ -43,30 +60,38 @@ def draw_result(
         (_CHECKS, _wrap_lines(result.checks, cols)),
         (_VERDICTS, _wrap_lines(result.verdicts, cols)),
         (_CHANGES, _total_first(result.changes, cols)),
+        (_GOES, _wrap_lines(result.goes, cols)),
     ]
     held = [(about, lines) for about, lines in parts if lines]
-    free = rows - sum(len(lines) for _, lines in held)
-    spaced = rows >= _ROOMY or free >= 2 * len(held) - 1
-    headed = spaced or free >= len(held)
+    spaced = rows >= _ROOMY or _free(held, rows) >= 2 * len(held) - 1
+    if not spaced:
+        held = [(about, [*filter(None, lines)]) for about, lines in held if any(lines)]
+    headed = spaced or _free(held, rows) >= len(held)
     taken = headed * len(held) + spaced * (len(held) - 1)
     shares = _shares([len(lines) for _, lines in held], rows - taken)
-    drawn: list[MonitorLine] = []
+    drawn: list[ResultLine] = []
     for ((heading, more, key), lines), share in zip(held, shares, strict=True):
-        drawn += [()] if drawn and spaced else []
-        if headed:
-            is_said = lines[0].rstrip(":") == heading
-            drawn += [] if is_said else [(Segment(cut(heading, cols), SegmentStyle.HEADER),)]
+        drawn += [ResultLine("")] if drawn and spaced else []
+        if headed and lines[0].rstrip(":") != heading:
+            drawn.append(ResultLine(cut(heading, cols), ResultStyle.HEADING))
         drawn += _part(more if writes else f"{more}: press {key}", lines, share, cols)
     return tuple(drawn[:rows])
 
 
-def _part(more: str, lines: Sequence[str], share: int, cols: int) -> list[MonitorLine]:
+_Held = Sequence[tuple[tuple[str, str, str], Sequence[str]]]
+"""Each part of a result: its texts, and its lines."""
+
+
+def _free(held: _Held, rows: int) -> int:
+    return rows - sum(len(lines) for _, lines in held)
+
+
+def _part(more: str, lines: Sequence[str], share: int, cols: int) -> Iterator[ResultLine]:
     shown = lines if len(lines) <= share else lines[: max(share - 1, 0)]
-    body: list[MonitorLine] = [(Segment(line),) for line in shown]
+    yield from map(ResultLine, shown)
     if len(shown) < len(lines) and share > 0:
         left = cut(more.format(len(lines) - len(shown)), cols)
-        body.append((Segment(left, SegmentStyle.DIM),))
-    return body
+        yield ResultLine(left, ResultStyle.MORE)
 
 
 def _shares(sizes: Sequence[int], room: int) -> list[int]:
