@@ -357,6 +357,9 @@ for a limit*, *done*. An interrupted session is *safe to resume* if all conversa
 cannot be resumed now; the overview gives the reason. A search looks in the given name, the first
 line of the feature, the project, the phase and the status, as all searches of AgentMux.
 
+No two lines of the list are alike. Where a name is cut, the project stays. Sessions whose names are
+alike show the part in which they differ, or when they were started.
+
 At the right is the selected session:
 
 | tab | shows |
@@ -365,7 +368,7 @@ At the right is the selected session:
 | screens | the screen of a seat: live, once a second, else as it was last |
 | documents | what was written for it: the newest phase's first |
 | diff | what has changed, file by file; your next request for changes quotes your comments |
-| why | why it is where it is, what a resume would do, as `agentmux resume --explain` says it, and its names and folders |
+| why | why it is where it is, what a resume would do, and its names and folders |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
 
 The overview begins with what the session needs you for:
@@ -373,9 +376,9 @@ The overview begins with what the session needs you for:
 | the session | the overview shows |
 |---|---|
 | waits for you | the screen of the agent that asks, with its question |
-| is yours to decide | the summary, checks, reviews, what has changed, and what an approval would do |
+| is yours to decide | summary, checks, reviews, what has changed, what an approval would do |
 | failed, or a check could not run | the end of the output; without one, the screen of the seat |
-| is interrupted or stopped | what a resume does, for each seat: its conversation comes back, or a new one begins and why |
+| is interrupted or stopped | what a resume does for each seat: what comes back, or why not |
 | is done | the commit, how to get it, and the summary |
 | is at work | the screen of the agent that worked last, live |
 

@@ -34,7 +34,7 @@ from agentmux.desk.screens.file_list import FileChoice, FileList, file_line
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import OVERVIEW, SUMMARY, SessionPage, SessionPages
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, line
 from agentmux.desk.tools import DeskTools
 from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
@@ -353,8 +353,7 @@ class DeskApp(App[int]):
         await asyncio.sleep(_SETTLE_S)
         row, tab, part = self.listing.selected_row, self.tab, self.part
         if row is None:
-            is_empty = self.tools.feed.is_complete and not self.listing.rows
-            self.view.show(_WELCOME if is_empty else SessionPage(), keeps_place=False)
+            self.view.show(self._empty_page(), keeps_place=False)
             self._show_tabs(SessionPage())
             return
         shown = self.view.page if self._shown == (row.path, tab, part) else SessionPage()
@@ -368,6 +367,15 @@ class DeskApp(App[int]):
             self.show_page(row, tab, part, page)
         if tab == OVERVIEW:
             self._overviews_read.again()
+
+    def _empty_page(self) -> SessionPage:
+        """Return the page that is shown while no session is selected."""
+        if self.listing.has_no_match:
+            sought = f"No session matches the search \u201c{self.listing.sought}\u201d."
+            how = "Esc ends the search, Backspace erases a letter, Ctrl-U all."
+            return SessionPage(lines=((), line(sought, BOLD), line(how)))
+        is_empty = self.tools.feed.is_complete and not self.listing.rows
+        return _WELCOME if is_empty else SessionPage()
 
     async def _load_overview(self) -> None:
         """Read the whole overview of the selected session, which may wait for git and tmux."""

@@ -31,8 +31,9 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import StatusGroup, age, status_colour, status_group
 from agentmux.core.terminal.keys.picker import Choice, begin, press, tell
 from agentmux.core.terminal.text.colours import CODES
-from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, row_line, search, with_rows
-from agentmux.desk.session.overview import OverviewFacts, overview_lines
+from agentmux.desk.list.list_lines import row_line, titles_of
+from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, search, with_rows
+from agentmux.desk.session.overview import OverviewFacts, head_lines, more_lines
 from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
@@ -155,20 +156,19 @@ def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     heading, line = listing.lines
     assert isinstance(heading, Heading)
     assert (heading.group, line) == (view.group, row)
-    wide = plain(row_line(listing, row, 100, NOW)).split()
+    wide = plain(row_line(listing, row, titles_of(listing, 100)[row.path], 100, NOW)).split()
     (_, listed) = session_list([row.row], [], cols=None, colours=False)
     words = listed.removesuffix("Log people in").replace("5m ago", "5m").split()
     twice = row.row.phase == row.row.label  # the desk says one word once
     assert wide == [">", "add-auth", *words[1 + twice :]]
-    narrow = plain(row_line(listing, row, 40, NOW)).split()
+    narrow = plain(row_line(listing, row, titles_of(listing, 40)[row.path], 40, NOW)).split()
     said = row.row.label.removeprefix(f"{view.group} ")
     assert narrow[2:-1] in ([MARKED.get(status, "")], row.row.label.split(), said.split())
-    page = map(
-        plain, overview_lines(OverviewFacts(view=view, title="", project=PROJECT, row=row, now=NOW))
-    )
+    facts = OverviewFacts(view=view, title="", project=PROJECT, row=row, now=NOW)
+    page = map(plain, (*head_lines(facts), *more_lines(facts)))
     text = "\n".join(page)
     place = "" if row.row.phase == row.row.label else f"{row.row.phase}, "
-    assert f"{row.row.label}, {place}updated 5m ago" in text
+    assert f"{row.row.label}, {place}in {PROJECT.name}" in text
     for each in view.seats:
         assert f"{each.seat:<18} {each.label}" in text
     assert not search(listing, "2026").shown_rows

@@ -334,7 +334,9 @@ def test_a_search_takes_letters_that_are_keys_and_ends(project: Path) -> None:
             await desk.press("escape")
             await desk.shows("> add-login", "fix-crash")
             await desk.press("slash", *"zzz")
-            await desk.shows("/zzz")
+            await desk.shows(
+                "/zzz", "nothing matches: Esc ends it", "No session matches", "Ctrl-U all"
+            )
             await desk.press("ctrl+u")
             await desk.shows("fix-crash")
 

@@ -18,26 +18,30 @@ from agentmux.core.names.status_labels import (
     status_mark,
 )
 from agentmux.core.terminal.text.text_width import width
+from agentmux.desk.list.list_lines import heading_line, row_line, titles_of
 from agentmux.desk.list.listing import (
     DeskRow,
     Heading,
     SessionListing,
-    heading_line,
     kept_safety,
     mark,
     move,
     next_in_need,
-    row_line,
     search,
     select,
     unmark,
     with_examined,
     with_rows,
 )
-from agentmux.desk.styled import plain
+from agentmux.desk.styled import Line, plain
 
 AT = datetime(2026, 1, 1, 10, tzinfo=UTC)
 NOW = AT + timedelta(minutes=5)
+
+
+def drawn(listing: SessionListing, shown: DeskRow, cols: int) -> Line:
+    titles = titles_of(with_rows(listing, [shown]), cols)
+    return row_line(listing, shown, titles[shown.path], cols, NOW)
 
 
 def row(
@@ -154,12 +158,12 @@ def test_what_a_resume_would_do_counts_only_while_nothing_has_changed() -> None:
 @pytest.mark.parametrize("cols", [34, 50, 80])
 def test_a_line_says_name_state_and_age(cols: int) -> None:
     listing = mark(with_rows(SessionListing(), [*ROWS, row("far", project="/p/other")]))
-    said = plain(row_line(listing, ROWS[1], cols, NOW))
+    said = plain(drawn(listing, ROWS[1], cols))
     assert said.startswith(">*asks")
     assert said.endswith("5m")
     assert ("waiting for you" if cols >= 44 else "waits") in said
     assert ("implementing" in said) is (cols >= 64)
-    safe = plain(row_line(listing, ROWS[4], cols, NOW))
+    safe = plain(drawn(listing, ROWS[4], cols))
     assert ("safe to resume" if cols >= 44 else "safe") in safe
     assert plain(heading_line(Heading(StatusGroup.NEEDS_YOU, 2), cols)) == "needs you 2"
 
@@ -168,7 +172,7 @@ def test_a_line_says_name_state_and_age(cols: int) -> None:
 def test_a_line_fits_at_every_width(name: str, cols: int, each: DeskRow) -> None:
     strange = replace(each, path=each.path.with_name("x" + name.replace("/", "").replace("\0", "")))
     listing = with_rows(SessionListing(), [*ROWS, row("far", project=f"/p/{name.strip('/')}x")])
-    assert width(plain(row_line(listing, strange, cols, NOW))) <= cols
+    assert width(plain(drawn(listing, strange, cols))) <= cols
     assert width(plain(heading_line(Heading(StatusGroup.DONE, 10**6), cols))) <= cols
 
 
@@ -176,7 +180,7 @@ def test_a_line_fits_at_every_width(name: str, cols: int, each: DeskRow) -> None
 @pytest.mark.parametrize("status", list(SessionStatus))
 def test_every_line_says_the_state_in_a_whole_word(cols: int, status: SessionStatus) -> None:
     one = row("one", status)
-    shown = plain(row_line(with_rows(SessionListing(), [one]), one, cols, NOW))
+    shown = plain(drawn(with_rows(SessionListing(), [one]), one, cols))
     words = {status_label(status), status_mark(status) or status_label(status)}
     assert any(word in shown for word in words), shown
 
@@ -187,7 +191,7 @@ def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word:
     shown = replace(decided.row, label="decide: check failed", doubt="check")
     failed = replace(decided, row=shown)
     listing = with_rows(SessionListing(), [failed, row("other", SessionStatus.DECISION)])
-    assert word in plain(row_line(listing, failed, cols, NOW))
+    assert word in plain(drawn(listing, failed, cols))
     assert search(listing, "failed").shown_rows == (failed,)
 
 
@@ -195,7 +199,7 @@ def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word:
 def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: str) -> None:
     lost = replace(row("one", SessionStatus.INTERRUPTED), live=True)
     assert lost.is_lost
-    assert word in plain(row_line(with_rows(SessionListing(), [lost]), lost, cols, NOW))
+    assert word in plain(drawn(with_rows(SessionListing(), [lost]), lost, cols))
     assert not replace(lost, orchestrator=1).is_lost
     assert not replace(lost, live=False).is_lost
     assert not replace(lost, live=None).is_lost
@@ -204,14 +208,14 @@ def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: s
 def test_what_is_done_is_not_said_twice() -> None:
     done = row("one", SessionStatus.DONE)
     done = replace(done, row=replace(done.row, phase="done, cycle 2"))
-    shown = plain(row_line(with_rows(SessionListing(), [done]), done, 80, NOW))
+    shown = plain(drawn(with_rows(SessionListing(), [done]), done, 80))
     assert shown.count("done") == 1
     assert "cycle 2" in shown
 
 
 def test_an_age_needs_no_redrawing_each_second() -> None:
     one = replace(row("one"), updated=NOW - timedelta(seconds=44))
-    assert plain(row_line(SessionListing(), one, 48, NOW)).endswith(" <1m")
+    assert plain(drawn(SessionListing(), one, 48)).endswith(" <1m")
 
 
 def test_a_search_finds_no_time() -> None:

@@ -8,41 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.names import layout
 from agentmux.core.names.status_labels import (
-    Colour,
     Safety,
     SessionStatus,
     StatusGroup,
-    age,
-    status_colour,
     status_label,
 )
 from agentmux.core.terminal.text.search import matches
-from agentmux.core.terminal.text.text_width import clean, width
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, fit_parts
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
 
-# With fewer columns the list has no room for the whole status, or for the phase.
-_ROOMY: Final = 44
-_WIDE: Final = 64
-_AGE_COLS: Final = 4
-_STATE_COLS: Final = 7
-_LABEL_COLS: Final = 15
-_WIDE_LABEL_COLS: Final = 19
-_PHASE_COLS: Final = 14
-MARKED: Final = "*"
-"""The sign in front of a marked session."""
-SELECTED: Final = ">"
-"""The sign in front of the selected session."""
-
-_SAFETY_COLOURS: Final = {
-    Safety.SAFE: Colour.GREEN,
-    Safety.CHOICE: Colour.YELLOW,
-    Safety.UNSAFE: Colour.RED,
-}
 _SAFETY_ORDER: Final = (Safety.SAFE, None, Safety.CHOICE, Safety.UNSAFE)
 
 
@@ -147,6 +123,11 @@ class SessionListing:
     def selected_row(self) -> DeskRow | None:
         """The selected session; None if no session is shown."""
         return self.rows.get(self.selected_path) if self.selected_path is not None else None
+
+    @property
+    def has_no_match(self) -> bool:
+        """Whether there are sessions, of which none matches the search."""
+        return bool(self.rows) and not self.lines
 
     @property
     def chosen(self) -> tuple[DeskRow, ...]:
@@ -288,64 +269,3 @@ def _order_rows(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
     if group is StatusGroup.INTERRUPTED:
         sessions.sort(key=lambda each: _SAFETY_ORDER.index(each.safety))
     return sessions
-
-
-# -- how a line looks ----------------------------------------------------------------------------
-
-
-def heading_line(heading: Heading, cols: int) -> Line:
-    """Return the line of a heading, cut to ``cols`` columns."""
-    return fit_parts(((f"{heading.group} ", BOLD), (str(heading.count), DIM)), cols)
-
-
-def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) -> Line:
-    """Return the line of a session in ``cols`` columns: its signs, name, status and age."""
-    state, colour = _state(row, roomy=cols >= _ROOMY)
-    ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
-    sign = SELECTED if row.path == listing.selected_path else " "
-    sign += MARKED if row.path in listing.marked else " "
-    usual = _WIDE_LABEL_COLS if cols >= _WIDE else _LABEL_COLS
-    usual = usual if cols >= _ROOMY else _STATE_COLS
-    state_cols = min(max(usual, width(state)), cols // 2)  # a name is cut before a status
-    phase = f"{fill(_phase(row), _PHASE_COLS)} " if cols >= _WIDE else ""
-    room = cols - 2 - width(phase) - state_cols - _AGE_COLS - 2
-    slug = layout.slug_of(row.name)
-    name, project = cut(slug, room), clean(row.project.name)
-    fits = listing.has_projects and width(name) + width(project) + 1 <= room
-    beside = project if fits else ""
-    gap = " " * (room - width(name) - width(beside) - bool(beside) + 1)
-    return fit_parts(
-        (
-            (sign, BOLD),
-            (name, PLAIN),
-            (f" {beside}" if beside else "", DIM),
-            (gap, PLAIN),
-            (phase, DIM),
-            (fill(state, state_cols), colour),
-            (f" {ago:>{_AGE_COLS}}", DIM),
-        ),
-        cols,
-    )
-
-
-def _phase(row: DeskRow) -> str:
-    """Return the phase of a session without the part that repeats its status.
-
-    For a session that is done, that is for example ``cycle 2``.
-    """
-    phase, label = row.row.phase, row.row.label
-    return "" if phase == label else phase.removeprefix(f"{label}, ")
-
-
-def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
-    """Return a text for the status of a session, never empty, and its colour."""
-    shown = row.row
-    if row.is_lost:
-        return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value
-    if shown.group is StatusGroup.INTERRUPTED and row.safety is not None:
-        word = row.safety.value if roomy else row.safety.name.lower()
-        return word, _SAFETY_COLOURS[row.safety].value
-    colour = status_colour(shown.status).value
-    if roomy:
-        return shown.label, colour
-    return shown.mark or shown.label, colour

@@ -31,7 +31,7 @@ from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
-from agentmux.desk.list.listing import SELECTED
+from agentmux.desk.list.list_lines import SELECTED
 from agentmux.desk.screens.dialogs import FailureDialog, TextDialog, TextEntryDialog
 from agentmux.desk.screens.widgets import OneLine
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain

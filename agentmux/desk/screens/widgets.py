@@ -28,12 +28,17 @@ from agentmux.core.documents.diff_files import file_at
 from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
-from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
+from agentmux.desk.list.list_lines import heading_line, row_line, titles_of
+from agentmux.desk.list.listing import DeskRow, Heading, ListLine, SessionListing
+from agentmux.desk.list.titles import Title
 from agentmux.desk.session.pages import SessionPage
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fit_parts, line, plain
 
 WIDEST: Final = 100
 """The most columns that a text uses, because longer lines are hard to read."""
+
+NO_MATCH: Final = "nothing matches: Esc ends it"
+"""What the list says if no session matches the search."""
 
 _REVERSE: Final = Style(reverse=True)
 _LEAST_ROWS: Final = 6
@@ -95,6 +100,7 @@ class SessionList(ScrollView, can_focus=True):
         self.listing = SessionListing()
         self.is_active = True
         self._now = now
+        self._drawn: tuple[tuple[tuple[ListLine, ...], int], Mapping[Path, Title]] | None = None
 
     def show(self, listing: SessionListing) -> None:
         """Show a list, scrolled so that its selected session is visible."""
@@ -123,7 +129,8 @@ class SessionList(ScrollView, can_focus=True):
         cols = self.scrollable_content_region.width
         place = y + self.scroll_offset.y
         if place >= len(self.listing.lines):
-            return Strip.blank(cols, Style())
+            none = line(NO_MATCH if y == 0 and self.listing.has_no_match else "", DIM)
+            return strip_of(none, cols)
         shown = self.listing.lines[place]
         if isinstance(shown, Heading):
             return strip_of(heading_line(shown, cols), cols)
@@ -131,7 +138,15 @@ class SessionList(ScrollView, can_focus=True):
         base = None
         if selected:
             base = _REVERSE if self.is_active else Style(bold=True)
-        return strip_of(row_line(self.listing, shown, cols, self._now()), cols, base=base)
+        title = self._titles(cols)[shown.path]
+        return strip_of(row_line(self.listing, shown, title, cols, self._now()), cols, base=base)
+
+    def _titles(self, cols: int) -> Mapping[Path, Title]:
+        """Return the titles of all sessions, made again if a line or the width has changed."""
+        key = self.listing.lines, cols
+        if self._drawn is None or self._drawn[0][0] is not key[0] or self._drawn[0][1] != cols:
+            self._drawn = key, titles_of(self.listing, cols)
+        return self._drawn[1]
 
     def on_click(self, event: Click) -> None:
         """Report a click on a session with `Picked`."""

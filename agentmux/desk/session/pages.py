@@ -310,10 +310,11 @@ def with_screen(
     """
     from agentmux.app.views.session.last_screens import heading
 
+    whose = ", ".join(filter(None, (shown.seat, shown.agent)))
     return replace(
         page,
         screen=shown.paint_rows() or ("",),
-        note=f"live: {', '.join(filter(None, (shown.seat, shown.agent)))}" if is_live else heading(shown, now),
+        note=f"live: {whose}" if is_live else heading(shown, now),
         shown=shown,
         is_live=is_live,
     )
