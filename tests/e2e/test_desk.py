@@ -181,7 +181,7 @@ def test_live_screens_come_through_one_client(project: Project, wait_until: Wait
         pane = session.runtime["panes"]["coder-1"]["pane"]
         project.tmux("send-keys", "-t", pane, "-l", "typed elsewhere")
         desk.shows("typed elsewhere")
-        desk.press("1")
+        desk.press("3")
         wait_until(lambda: not project.tmux("list-clients"), 10)
 
 

@@ -132,5 +132,5 @@ def test_only_the_screen_that_is_shown_is_captured_once_a_second(
         wait_until(lambda: captures() >= first + 6, 60)
         assert time.monotonic() - began > 4.5
         os.kill(orchestrator, signal.SIGCONT)
-        desk.press("1")
+        desk.press("3")
         wait_until(lambda: not project.tmux("list-clients"), 20)

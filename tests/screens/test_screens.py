@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -13,9 +14,13 @@ from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli.picker.view import KnownSession, PickerScene
 from agentmux.cli.picker.view import draw as draw_picker
 from agentmux.cli.session_text import status_lines
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.keys.picker import Choice, begin, tell
 from agentmux.core.terminal.text.folding import fold
+from agentmux.desk.list.list_lines import row_line, titles_of
+from agentmux.desk.list.listing import DeskRow, SessionListing, with_rows
+from agentmux.desk.styled import plain
 from agentmux.monitor.view import render
 from tests.screens.rules import (
     beyond_first_screen,
@@ -24,7 +29,7 @@ from tests.screens.rules import (
     too_wide,
     wrapped_ids,
 )
-from tests.screens.sessions import NOW, STATES, Sample, samples
+from tests.screens.sessions import NOW, PROJECT, STATES, Sample, samples
 
 SIZES: Final = ((80, 24), (120, 36), (200, 50))
 _WIDE: Final = (1000, 400)
@@ -68,6 +73,23 @@ def picker_of(
         rows={each.name: each.row for each in shown},
     )
     return [line.text for line in draw_picker(scene, cols, rows)]
+
+
+def desk_list(shown: Sequence[Sample], cols: int) -> list[str]:
+    rows = [
+        DeskRow(
+            path=each.entry.path,
+            project=PROJECT,
+            row=each.row,
+            updated=each.entry.updated,
+            words="",
+        )
+        for each in shown
+    ]
+    other = replace(rows[0], path=Path("/other/name"), project=Path("/other"))
+    listing = with_rows(SessionListing(), [*rows, other])
+    titles = titles_of(listing, cols)
+    return [plain(row_line(listing, row, titles[row.path], cols, NOW)) for row in rows]
 
 
 def picker(sample: Sample, cols: int, rows: int) -> Sequence[str]:
@@ -117,6 +139,7 @@ DRAWN: Final = frozenset({"monitor", "picker", "question"})
 
 LISTS: Final[Mapping[str, Callable[[Sequence[Sample], int, int], list[str]]]] = {
     "picker": lambda shown, cols, _: picker_of(shown, "", cols, 40)[1 : 1 + len(shown)],
+    "desk": lambda shown, cols, _: desk_list(shown, max(cols * 2 // 5, 32)),
 }
 """The rows of each list, at a size of the terminal."""
 
