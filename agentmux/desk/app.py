@@ -371,7 +371,7 @@ class DeskApp(App[int]):
     def _empty_page(self) -> SessionPage:
         """Return the page that is shown while no session is selected."""
         if self.listing.has_no_match:
-            sought = f"No session matches the search \u201c{self.listing.sought}\u201d."
+            sought = f"No session matches the search \u201c{self.listing.search_text}\u201d."
             how = "Esc ends the search, Backspace erases a letter, Ctrl-U all."
             return SessionPage(lines=((), line(sought, BOLD), line(how)))
         is_empty = self.tools.feed.is_complete and not self.listing.rows

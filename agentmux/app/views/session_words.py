@@ -95,7 +95,7 @@ def lines_after_detach(
     """
     name = view.session
     if view.status == SessionStatus.DONE:
-        return [f"session {name} is done: {'; '.join(outcome(view, ways))}"]
+        return [f"session {name} is done: {'; '.join(outcome_lines(view, ways))}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
     step = next_step(view)
@@ -105,10 +105,12 @@ def lines_after_detach(
     ]
 
 
-def outcome(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) -> tuple[str, ...]:
+def outcome_lines(
+    view: SessionView, ways: Callable[[], tuple[str, ...]] = ways_not_looked_up
+) -> tuple[str, ...]:
     """Return where the result of a done session is, and how to get a result that was kept.
 
-    For the arguments, see `standing`.
+    For the arguments, see `lines_after_detach`.
     """
     where = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
     if view.commit and _goes_on(view):

@@ -48,7 +48,7 @@ def row_line(listing: SessionListing, row: DeskRow, title: Title, cols: int, now
     """Return the line of a session in ``cols`` columns: its signs, title, status and age."""
     state, colour = _state(row, roomy=cols >= _ROOMY)
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
-    sign = SELECTED if row.path == listing.at else " "
+    sign = SELECTED if row.path == listing.selected_path else " "
     sign += MARKED if row.path in listing.marked else " "
     name, project = title
     beside = f" {project}" if project else ""

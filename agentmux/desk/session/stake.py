@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.views.session_words import failed_commands, outcome
+from agentmux.app.views.session_words import failed_commands, outcome_lines
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import statuses
 from agentmux.core.names.status_labels import Colour, SessionStatus
 from agentmux.core.terminal.text.text_width import printable
 from agentmux.desk.styled import BOLD, Line, line
-from agentmux.errors import AgentmuxError, of_system
+from agentmux.errors import AgentmuxError, data_error_from
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ class StakeReader:
             return self._keep(row, partial(self._result, row))
         if row.is_done and view.status == SessionStatus.DONE:
             return self._keep(row, partial(self._outcome, row, view))
-        if row.rests and view.status != SessionStatus.FAILED:
+        if row.can_be_resumed and view.status != SessionStatus.FAILED:
             return self._keep(row, partial(self._plan, row, site, entry))
         return self._work(row, site, entry, view)
 
@@ -96,7 +96,7 @@ class StakeReader:
         try:
             stake = read()
         except (AgentmuxError, OSError) as error:
-            known = of_system(error) if isinstance(error, OSError) else error
+            known = data_error_from(error) if isinstance(error, OSError) else error
             return Stake(lines=(line(known.message, Colour.RED.value),))
         self._kept = key, now_s + _KEPT_S, stake
         return stake
@@ -109,11 +109,11 @@ class StakeReader:
 
     def _outcome(self, row: DeskRow, view: SessionView) -> Stake:
         from agentmux.app.delivery.approval.approval_preview import summary_lines
-        from agentmux.app.delivery.steps.outcome import kept_ways
+        from agentmux.app.delivery.steps.outcome import describe_ways_to_get
 
         world = self._reader.world(row.project)
         files = world.files(row.path)
-        first, *ways = outcome(view, partial(kept_ways, lambda: world, row.path))
+        first, *ways = outcome_lines(view, partial(describe_ways_to_get, lambda: world, row.path))
         summary = tuple(map(line, summary_lines(files, files.load().current)))
         return Stake(lines=(line(first, BOLD), *map(line, ways), (), *summary))
 

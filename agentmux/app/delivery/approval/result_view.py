@@ -43,7 +43,7 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
 def deliverable_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
     """Return `result_view`, and what an approval would do or why the result cannot be approved."""
     asked = question_or_obstacle(world, files, state)
-    goes = f"it cannot be approved now: {asked}" if isinstance(asked, str) else asked.does
+    goes = f"it cannot be approved now: {asked}" if isinstance(asked, str) else asked.effect
     return replace(result_view(world, files, state), goes=(goes,))
 
 
