@@ -240,10 +240,11 @@ class PageView(ScrollView, can_focus=True):
             ]
             self._strips = [strip_of(part, max(cols, 1)) for _, part in broken]
             self._line_of = [number for number, _ in broken]
-            self._strips += self._middle(cols)
-            more = (part for each in self.page.more for part in _broken(each, min(cols, WIDEST)))
-            self._strips += [strip_of(part, cols) for part in more]
-            self._line_of += [-1] * (len(self._strips) - len(self._line_of))
+            if not self.page.is_of_lines:
+                self._strips += self._middle(cols)
+                more = (e for each in self.page.more for e in _broken(each, min(cols, WIDEST)))
+                self._strips += [strip_of(part, cols) for part in more]
+                self._line_of = list(range(len(self._strips)))
 
     def _middle(self, cols: int) -> list[Strip]:
         """Return the rows of a screen or a result that have room below the lines of the page."""
@@ -312,7 +313,7 @@ class PageView(ScrollView, can_focus=True):
 
     def on_resize(self, _: Resize) -> None:
         """Break the lines for the new width."""
-        if self.size.width != self._cols or self.page.result or self.page.screen:
+        if self.size.width != self._cols or not self.page.is_of_lines:
             self._lay_out()
 
     def render_line(self, y: int) -> Strip:
@@ -423,7 +424,7 @@ class PageView(ScrollView, can_focus=True):
         if not self.sought:
             return
         pattern = _pattern(self.sought)
-        if not self._texts and (self.page.markdown or self.page.screen):
+        if not self._texts and not self.page.is_of_lines:
             self._texts = [each.text for each in self._strips if each is not None]
         elif not self._texts:
             self._texts = [plain(each) for each in self.page.whole or self.page.lines]

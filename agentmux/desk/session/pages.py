@@ -95,6 +95,11 @@ class SessionPage:
         return bool(self.screen) and not self.lines
 
     @property
+    def is_of_lines(self) -> bool:
+        """Whether the page has no Markdown text, screen, result, or lines below one."""
+        return not (self.markdown or self.screen or self.result or self.more)
+
+    @property
     def has_cursor(self) -> bool:
         """Whether the page's lines can be selected."""
         return bool(self.places or self.whole)
