@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +12,7 @@ import pytest
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli.picker.view import KnownSession, PickerScene
 from agentmux.cli.picker.view import draw as draw_picker
-from agentmux.cli.session_text import status_lines
+from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.keys.picker import Choice, begin, tell
@@ -105,6 +104,15 @@ def status(sample: Sample, cols: int, _: int) -> Sequence[str]:
     return folded(status_lines(sample.view, colours=False), cols)
 
 
+def list_of(shown: Sequence[Sample], cols: int) -> list[str]:
+    names = [each.name for each in shown]
+    return session_list([each.row for each in shown], names, cols=cols, colours=False)
+
+
+def listed(sample: Sample, cols: int, _: int) -> Sequence[str]:
+    return list_of(samples(sample.case), cols)
+
+
 def dry_run(sample: Sample, cols: int, _: int) -> Sequence[str]:
     seats = [
         {"seat": each.seat, "mode": each.mode, "reason": each.reason}
@@ -130,6 +138,7 @@ SCREENS: Final[Mapping[str, Screen]] = {
     "picker": picker,
     "question": question,
     "status": status,
+    "list": listed,
     "resume --dry-run": dry_run,
     "resume": resume_refused,
 }
@@ -138,6 +147,7 @@ DRAWN: Final = frozenset({"monitor", "picker", "question"})
 """The screens that fill the terminal; the others are printed above a prompt."""
 
 LISTS: Final[Mapping[str, Callable[[Sequence[Sample], int, int], list[str]]]] = {
+    "list": lambda shown, cols, _: list_of(shown, cols)[1:],
     "picker": lambda shown, cols, _: picker_of(shown, "", cols, 40)[1 : 1 + len(shown)],
     "desk": lambda shown, cols, _: desk_list(shown, max(cols * 2 // 5, 32)),
 }
