@@ -140,7 +140,7 @@ class DeskApp(App[int]):
         self.comments: dict[Path, dict[str, LineComment]] = {}
         self._shown: tuple[Path | None, str, int] = (None, "", 0)
         self._turns = 0
-        self._wanted = ""
+        self._wanted_part = ""
         self._is_watching = False
         self._actions = Actions(self)
         self._pages_read = Repeated(self, self._load_page)
@@ -357,7 +357,7 @@ class DeskApp(App[int]):
             self._show_tabs(SessionPage())
             return
         shown = self.view.page if self._shown == (row.path, tab, part) else SessionPage()
-        name = shown.parts[shown.at] if shown.parts else self._wanted
+        name = shown.parts[shown.at] if shown.parts else self._wanted_part
         if tab == OVERVIEW and self._shown == (row.path, tab, part):
             self._overviews_read.again()
             return
@@ -484,7 +484,7 @@ class DeskApp(App[int]):
         """
         self._turns += 1
         self.tab, self.part, self._shown = tab, part, (None, "", 0)
-        self._wanted = name
+        self._wanted_part = name
         self._show_tabs(SessionPage())
         self._load_soon()
 

@@ -435,7 +435,7 @@ def test_the_files_of_a_diff_are_listed_and_gone_to(project: Path) -> None:
             await desk.press("up", "enter")
             await desk.shows("1 of 2 (. next)  M calc.py")
             await desk.press("1")
-            await desk.shows("Phases")
+            await desk.shows("needs a choice")
             await desk.press("v")
             await desk.shows("no changed files are shown: 4 shows the diff")
 

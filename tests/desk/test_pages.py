@@ -49,4 +49,4 @@ def test_commands_in_messages_are_completed_for_who_reads_them(
     )
     pages = SessionPages(reader, lambda said, project: said.replace(text, f"in {project}: {text}"))
     page = pages.page(replace(row("fix-crash"), path=path, project=tmp_path), tab)
-    assert f"in {tmp_path}: {text}" in "\n".join(map(plain, page.lines))
+    assert f"in {tmp_path}: {text}" in "\n".join(map(plain, (*page.lines, *page.more)))

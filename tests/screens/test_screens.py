@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -179,6 +180,11 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 """What the first screen must say, by screen and case."""
 
 
+def begun(name: str) -> list[str]:
+    """Return the beginnings of a name that end with a word, because commands take them."""
+    return [name[: each.start()] for each in re.finditer("-|$", name)]
+
+
 _NARROW: Final = ("waits decide stalled failed check new", "more lines of the summary files press")
 """Words that only narrow screens show."""
 
@@ -204,7 +210,9 @@ def test_what_is_needed_is_there_and_whole(screen: str, case: str, size: tuple[i
     wanted = WANTED.get((screen, case), ())
     for place, sample in enumerate(samples(case)):
         lines = drawn(screen, case, place, cols, rows)
-        texts = (*drawn(screen, case, place, *_WIDE), sample.state.feature, *_NARROW)
+        wide = drawn(screen, case, place, *_WIDE)
+        names = (each for sample in samples(case) for each in (sample.name, sample.short))
+        texts = (*wide, sample.state.feature, *_NARROW, *(each for n in names for each in begun(n)))
         assert too_wide(lines, cols) == []
         assert wrapped_ids(lines, {sample.name, sample.short}) == []
         assert list(cut_words(lines, texts, pane_cols(screen, case, cols))) == []

@@ -143,7 +143,7 @@ def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
 
     That is its short name (`short_names`) if it fits. If not, it is the first words of the short
     name, or else of the whole name, with which no other session's name or slug begins. If there is
-    no such text, it is the short name, which is then too long.
+    no such text, it is the shortest one with which none begins, which is then too long.
 
     Args:
         names: The whole names of all sessions of a project.
@@ -162,7 +162,7 @@ def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
                 for each in (short, name)
                 if len(shown := _first_words(each, cells)) > shared[each] or shown == short
             ),
-            short,
+            min((_first_words_beyond(each, shared[each]) for each in (short, name)), key=len),
         )
         for name, short in short_names(names).items()
     }
@@ -173,6 +173,12 @@ def _first_words(name: str, cells: int) -> str:
     if len(name) <= cells:
         return name
     return name[: cells + 1].rpartition("-")[0] or name.partition("-")[0]
+
+
+def _first_words_beyond(name: str, shared: int) -> str:
+    """Return the fewest first words of a name that have more than ``shared`` characters."""
+    end = name.find("-", shared + 1)
+    return name if end < 0 else name[:end]
 
 
 def stamp_of(name: str) -> datetime | None:

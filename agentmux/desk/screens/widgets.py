@@ -24,8 +24,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentmux.core.documents.diff_files import file_at
 from agentmux.app.views.session.result_lines import ResultStyle, result_lines
+from agentmux.core.documents.diff_files import file_at
 from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
 from agentmux.desk.list.list_lines import heading_line, row_line, titles_of

@@ -160,8 +160,12 @@ class SessionPages:
             return self._with_project(_trouble(known), row.project)
 
     def _with_project(self, page: SessionPage, project: Path) -> SessionPage:
-        lines = (((self._locate(text, project), style) for text, style in e) for e in page.lines)
-        return replace(page, lines=tuple(map(tuple, lines)))
+        def located(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+            return tuple(
+                tuple((self._locate(text, project), style) for text, style in e) for e in lines
+            )
+
+        return replace(page, lines=located(page.lines), more=located(page.more))
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:
         site = self._reader.site(row.project)

@@ -108,8 +108,8 @@ class StakeReader:
         return Stake(result=deliverable_view(world, world.files(row.path), state))
 
     def _outcome(self, row: DeskRow, view: SessionView) -> Stake:
-        from agentmux.app.delivery.approval.approval_preview import summary_lines
         from agentmux.app.delivery.steps.outcome import describe_ways_to_get
+        from agentmux.app.delivery.steps.summary import summary_lines
 
         world = self._reader.world(row.project)
         files = world.files(row.path)

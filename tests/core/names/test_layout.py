@@ -139,5 +139,13 @@ def test_a_long_name_is_cut_to_first_words_that_no_other_session_has() -> None:
         "by-hand",
     ]
     assert list(layout.beginnings(NAMES, 40).values()) == list(layout.short_names(NAMES).values())
+    assert list(layout.beginnings(NAMES, 8).values()) == [
+        "20260101-101500",
+        "20260101-101501",
+        "20260101-101502",
+        "20260101-101503",
+        "quote",
+        "by-hand",
+    ]
     twins = ("20260101-101500-add-auth-now", "20260101-101500-add-auth-then")
     assert list(layout.beginnings(twins, 8).values()) == ["add-auth-now", "add-auth-then"]
