@@ -183,7 +183,7 @@ def wrap_indented(text: str, cols: int) -> Iterator[str]:
     """Yield the lines into which a line of text is wrapped, each with the text's indentation.
 
     An indentation of more than half of the columns is dropped. At most 40 lines are yielded; the
-    rest is cut.
+    rest is cut. The text need not be clean: it is made safe to print first.
     """
     line = printable(text).rstrip()
     if len(line) <= cols and line.isascii():
