@@ -191,7 +191,9 @@ def test_changes_approval_and_removal(twins: Twins, wait_until: WaitUntil) -> No
         desk.shows("What should change in")
         desk.type("name it better")
         desk.press("Enter", "Enter")
-        twins.projects[1].ok("request-changes", "--session", twins.other.name, "name it better")
+        twins.projects[1].ok(
+            "request-changes", "--from", "fixing", "--session", twins.other.name, "name it better"
+        )
         twins.left("request_changes")
         wait_until(lambda: all(e.state["cycle"] == 2 for e in twins.sessions), 60)
         twins.both(Session.wait)
@@ -245,7 +247,7 @@ def test_a_restart(twins: Twins, wait_until: WaitUntil) -> None:
 def test_the_end_of_a_limit(twins: Twins, wait_until: WaitUntil) -> None:
     twins.begin({**QUICK, "roles": {**QUICK["roles"], "coder": {"limit": True}}})
     with opened(twins.projects[0], wait_until) as desk:
-        desk.shows("1 parked", "u unpark", within_s=60)
+        desk.shows("1 waiting for a limit", "u unpark", within_s=60)
         answered(desk, "u", "Let them go on now?")
         twins.even()
         twins.projects[1].ok("unpark", twins.other.name)
@@ -272,7 +274,9 @@ def test_a_decision_over_a_killed_orchestrator(
             desk.shows("What should change in")
             desk.type("name it better")
             desk.press("Enter", "Enter")
-            twins.projects[1].run("request-changes", "--session", name, "name it better")
+            twins.projects[1].run(
+                "request-changes", "--from", "fixing", "--session", name, "name it better"
+            )
         twins.left("approve" if what == "approve" else "request_changes")
 
 
@@ -289,7 +293,7 @@ def test_a_stop_and_a_removal_over_a_killed_orchestrator(
         twins.projects[1].ok("stop", name)
         twins.rest()
         assert records(twins.sessions[0]) == records(twins.sessions[1])
-        desk.shows("1 interrupted")
+        desk.shows("1 interrupted", "to resume it: agentmux resume")
         answered(desk, "D", "Remove it for good?")
         twins.projects[1].ok("remove", name, "--yes")
         wait_until(lambda: not any(each.sessions() for each in twins.projects), 60)

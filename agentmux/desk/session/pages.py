@@ -160,12 +160,11 @@ class SessionPages:
             return self._with_project(_trouble(known), row.project)
 
     def _with_project(self, page: SessionPage, project: Path) -> SessionPage:
-        def located(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-            return tuple(
-                tuple((self._locate(text, project), style) for text, style in e) for e in lines
-            )
-
-        return replace(page, lines=located(page.lines), more=located(page.more))
+        lines, more = (
+            tuple(tuple((self._locate(text, project), style) for text, style in e) for e in part)
+            for part in (page.lines, page.more)
+        )
+        return replace(page, lines=lines, more=more)
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:
         site = self._reader.site(row.project)
