@@ -160,7 +160,7 @@ def test_a_check_that_is_interrupted_ends_its_gates(
     )  # fmt: skip
     wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
     (os.killpg if sent == signal.SIGINT else os.kill)(gates.pid, sent)
-    assert gates.wait(30) == 128 + sent
+    assert gates.wait(60) == 128 + sent
 
     def is_gone() -> bool:
         try:

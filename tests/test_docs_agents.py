@@ -97,7 +97,7 @@ def test_the_described_agent_gets_its_conversation_back(project: Path) -> None:
 
 
 def run(argv: tuple[str, ...]) -> tuple[int, str]:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -56,7 +56,7 @@ def test_all_programs_are_ended_at_once(tmp_path: Path, wait_until: WaitUntil) -
             await asyncio.to_thread(wait_until, (each / "pid").exists)
         begun = time.monotonic()
         assert await asyncio.to_thread(group.end, LIMIT_S)
-        assert time.monotonic() - begun < 2 * GRACE_S
+        assert time.monotonic() - begun < 3.5 * GRACE_S  # one after the other would take 4
         assert not [each for each in folders if is_there(each)]
         await asyncio.gather(*done, return_exceptions=True)
 

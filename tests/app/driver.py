@@ -387,7 +387,7 @@ class Studio:
         other.terminal = SimTerminal()
         return other
 
-    def drive(self, mode: str, *, deadline_s: float = 10.0) -> ExitCode:
+    def drive(self, mode: str, *, deadline_s: float = 60.0) -> ExitCode:
         """Run an orchestrator until it ends."""
         return asyncio.run(asyncio.wait_for(self._drive(mode), deadline_s))
 

@@ -81,7 +81,7 @@ class World:
         """Run the agent without a terminal."""
         return subprocess.run(
             [*self.argv, *args], env=self.env, cwd=self.project, input=stdin, text=True,
-            capture_output=True, timeout=30, check=False,
+            capture_output=True, timeout=60, check=False,
         )  # fmt: skip
 
     def calls(self) -> list[str]:

@@ -45,7 +45,7 @@ class Typist:
 
     def _ask(self, *words: str) -> str:
         argv = [*self._tmux, *words]
-        return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=10).stdout
+        return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
 
     def _cleared(self) -> None:
         _wait_until(lambda: "ready> " in f"{self.screen()} ", what=self.screen)
@@ -70,7 +70,7 @@ class Typist:
         return found
 
     def end(self) -> None:
-        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False, timeout=10)
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False, timeout=60)
 
 
 @pytest.fixture

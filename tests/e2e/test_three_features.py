@@ -57,7 +57,7 @@ def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
         terminal.press("y\r")
         wait_until(lambda: terminal.said.count(" is in phase implementing") == 3, 50)
     for each in sessions.values():
-        each.wait(timeout=50)
+        each.wait(timeout=60)
     modes = [
         e["payload"]["mode"]
         for e in merged.events

@@ -54,7 +54,7 @@ class Browser:
 
     @contextmanager
     def events(self) -> Iterator["Stream"]:
-        with socket.create_connection((self.address, self.server.port), timeout=30) as made:
+        with socket.create_connection((self.address, self.server.port), timeout=60) as made:
             lines = (f"{name}: {text}" for name, text in self.headers.items())
             made.sendall("\r\n".join(("GET /events HTTP/1.1", *lines, "", "")).encode())
             stream = Stream(made)

@@ -44,7 +44,7 @@ def test_what_changes_before_the_watch_is_there_is_told(tmp_path: Path) -> None:
     async def listen() -> None:
         watch = SessionWatch(sessions, lambda: (), told.update)
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not ({LIST, FIRST} <= told and sessions.looks > 1):  # the new one is watched
                     await asyncio.sleep(0.02)
         finally:

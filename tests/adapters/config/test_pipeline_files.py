@@ -164,10 +164,10 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_definition_ends_in_a_clear_error(folder: Path, case: str) -> None:
     (folder / "mine.yaml").write_text(HOSTILE[case])
-    began = time.perf_counter()
+    began = time.process_time()
     found = problems_of(folder)
     assert found
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
     assert len(found) <= 51
     assert all(each.isprintable() for each in found)
 

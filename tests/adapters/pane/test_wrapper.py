@@ -269,7 +269,7 @@ def test_the_claim_is_free_before_the_record_is_there_and_the_record_is_on_the_d
     folder = write(tmp_path / "launch", ["true"], claim=str(claim))
     words = [sys.executable, "-c", TRACED, str(WRAPPER), str(folder), str(claim), str(steps)]
     subprocess.run(
-        words, check=True, timeout=20, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        words, check=True, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     assert json.loads((folder / "exit.json").read_text())["status"] == 0
     *_, flushed, renamed, told = steps.read_text().splitlines()

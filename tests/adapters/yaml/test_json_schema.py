@@ -60,12 +60,12 @@ def test_a_schema_cannot_run_forever() -> None:
     bomb = {"$ref": "#/$defs/d0", "$defs": {**double, "d40": {"type": "object"}}}
     loop = {"$ref": "#"}
     nowhere = {"$ref": "#/$defs/gone"}
-    began = time.perf_counter()
+    began = time.process_time()
     for schema, said in ((bomb, "too long"), (loop, "without an end"), (nowhere, "cannot be used")):
         text = json.dumps(schema)
         assert schema_problem(text) == ""
         assert said in violations(text, {})[0]
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_a_check_that_hangs_is_a_problem_and_holds_nothing_up() -> None:
 
 
 def test_checks_run_at_the_same_time() -> None:
-    both = Barrier(2, timeout=30)
+    both = Barrier(2, timeout=60)
 
     def meets() -> Iterator[DoctorFinding]:
         both.wait()

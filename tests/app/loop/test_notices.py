@@ -89,7 +89,7 @@ def lab(tmp_path: Path) -> Lab:
 
 def run(work: Awaitable[object]) -> None:
     async def main() -> None:
-        await asyncio.wait_for(work, 20)
+        await asyncio.wait_for(work, 60)
 
     asyncio.run(main())
 
@@ -180,7 +180,7 @@ def test_an_address_that_hangs_holds_neither_a_look_nor_the_end(lab: Lab) -> Non
     free = threading.Event()
 
     def hang() -> None:
-        free.wait(20)
+        free.wait(60)
 
     async def main() -> None:
         lab.postbox.before = hang

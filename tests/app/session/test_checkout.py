@@ -141,7 +141,7 @@ def test_of_starts_at_the_same_moment_one_begins(
     class Waits(ReadyPipe):
         @override
         def wait(self, timeout_s: float, pid: int) -> bytes | None:
-            over.wait(20)
+            over.wait(60)
             return OrchestratorReport(ok=True).encode()
 
     starter = OrchestratorStart(

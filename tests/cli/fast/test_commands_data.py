@@ -80,5 +80,5 @@ def test_the_help_of_the_program_lists_every_command_under_its_group() -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_the_man_page_is_rendered_without_warnings() -> None:
     argv = ["groff", "-man", "-Tutf8", "-wall", "-z", f"{PLACE}/agentmux.1"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

@@ -133,7 +133,7 @@ class Notified:
         """Run ``agentmux hook`` as codex does, and see that it says nothing and does not fail."""
         argv = (sys.executable, "-m", "agentmux", "hook", report)
         environ = {**os.environ, **env, **self.environ}
-        done = subprocess.run(argv, env=environ, capture_output=True, check=True, timeout=20)
+        done = subprocess.run(argv, env=environ, capture_output=True, check=True, timeout=60)
         assert (done.stdout, done.stderr) == (b"", b"")
 
     def lines(self) -> list[str]:

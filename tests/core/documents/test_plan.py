@@ -234,9 +234,9 @@ def test_a_serial_group_and_different_groups_may_share_files() -> None:
 def test_thousands_of_files_are_checked_at_once() -> None:
     files = [f"src/{number}/a.py" for number in range(20_000)]
     value = plan(subplans=[subplan(1, *files), subplan(2, *files), subplan(3)])
-    began = time.monotonic()
+    began = time.process_time()
     assert len(problems(value)) == 20_000
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 _plain = st.recursive(
