@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
@@ -30,8 +30,8 @@ from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
-from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, DeskCommand, DeskKey, key_of
-from agentmux.core.terminal.keys.monitor_keys import MONITOR_KEYS, MonitorKey
+from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_table import KEYS, KeyLine
 from benchmarks.cost import DATA as COSTS
 from docs import command_data, man_page
 
@@ -45,9 +45,9 @@ _COSTS: Final = (
 )
 _KEYS: Final = "| key | what it does |\n|---|---|\n"
 _README_KEYS: Final = (
-    *(DeskCommand.NEEDY, DeskCommand.ATTACH, DeskCommand.APPROVE, DeskCommand.CHANGES),
-    *(DeskCommand.ANSWER, DeskCommand.TELL, DeskCommand.RESUME, DeskCommand.NEW),
-    *(DeskCommand.STOP, DeskCommand.SEARCH, DeskCommand.KEYS, DeskCommand.QUIT),
+    *(KeyCommand.NEEDY, KeyCommand.ATTACH, KeyCommand.APPROVE, KeyCommand.CHANGES),
+    *(KeyCommand.ANSWER, KeyCommand.TELL, KeyCommand.RESUME, KeyCommand.NEW),
+    *(KeyCommand.STOP, KeyCommand.SEARCH, KeyCommand.KEYS, KeyCommand.QUIT),
 )
 _ROOMS: Final = "| room | what belongs there |\n|---|---|\n"
 
@@ -115,8 +115,20 @@ def readme() -> str:
     page = (REFERENCE / README).read_text(encoding="utf-8")
     measured = json.loads(COSTS.read_text(encoding="utf-8"))
     costs = (_cost(name, sizes) for name, sizes in measured.items())
-    keys = (f"| `{each.shown}` | {each.says} |" for each in map(key_of, _README_KEYS))
-    return _with_rows(_with_rows(page, _COSTS, costs), _KEYS, keys)
+    return _with_rows(
+        _with_rows(page, _COSTS, costs), _KEYS, _rows(map(KEYS.line_of, _README_KEYS))
+    )
+
+
+def fleet() -> str:
+    """Return docs/reference/fleet.md: its table of keys is made, the rest stays."""
+    page = (REFERENCE / "fleet.md").read_text(encoding="utf-8")
+    return _with_rows(page, _KEYS, _rows(KEYS.lines_at(KeyPlace.FLEET)))
+
+
+def _rows(keys: Iterable[KeyLine]) -> Iterator[str]:
+    """Yield the rows of a table of keys."""
+    return (f"| `{each.label}` | {each.says} |" for each in keys)
 
 
 def _cost(pipeline: str, sizes: Mapping[str, Mapping[str, float]]) -> str:
@@ -430,22 +442,20 @@ Where [the fleet](fleet.md#in-the-desk-and-on-the-page) is set up, `f` shows it.
 
 def desk() -> str:
     """Return docs/reference/desk.md: the keys are those of the program's own table."""
-    return _key_page(_DESK, [(each.part.value, each) for each in DESK_KEYS])
+    return _key_page(_DESK, DESK)
 
 
 def monitor() -> str:
     """Return docs/reference/monitor.md: the keys are those of the program's own table."""
-    return _key_page(_MONITOR, [(each.when.value, each) for each in MONITOR_KEYS])
+    return _key_page(_MONITOR, MONITOR)
 
 
-def _key_page(begin: str, keys: Sequence[tuple[str, DeskKey | MonitorKey]]) -> str:
-    """Return a page with a table of the keys below each of their headings."""
+def _key_page(begin: str, places: Iterable[KeyPlace]) -> str:
+    """Return a page with a table of the keys of each place."""
     parts = [begin]
-    for title in dict.fromkeys(heading for heading, _ in keys):
-        held = (each for heading, each in keys if heading == title)
-        rows = [f"| `{each.shown}` | {each.says} |" for each in held]
-        head = (f"## {title}", "", "| keys | what they do |", "|---|---|")
-        parts.append("\n".join((*head, *rows)))
+    for place in places:
+        head = f"## {place.value}\n\n{_KEYS}"
+        parts.append(head + "\n".join(_rows(KEYS.lines_at(place))))
     return "\n".join(f"{part.rstrip()}\n" for part in parts)
 
 
@@ -461,6 +471,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "signals.md": signals,
+    "fleet.md": fleet,
     ARCHITECTURE: rooms,
     README: readme,
 }

@@ -17,7 +17,7 @@ from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import SeatChoice
 from agentmux.core.names.status_labels import Colour, StatusGroup
-from agentmux.core.terminal.keys.desk_keys import DeskCommand
+from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.screens.dialogs import (
@@ -113,41 +113,41 @@ class Actions:
         COMMANDS: The commands of the desk that are actions on sessions.
     """
 
-    COMMANDS: ClassVar[frozenset[DeskCommand]] = frozenset(
+    COMMANDS: ClassVar[frozenset[KeyCommand]] = frozenset(
         {
-            DeskCommand.ATTACH, DeskCommand.APPROVE, DeskCommand.CHANGES, DeskCommand.ANSWER,
-            DeskCommand.NEW, DeskCommand.RESUME, DeskCommand.RESTART, DeskCommand.STOP,
-            DeskCommand.REMOVE, DeskCommand.COMMENT, DeskCommand.TELL, DeskCommand.UNPARK,
-            DeskCommand.EDIT, DeskCommand.PAGER,
+            KeyCommand.ATTACH, KeyCommand.APPROVE, KeyCommand.CHANGES, KeyCommand.ANSWER,
+            KeyCommand.NEW, KeyCommand.RESUME, KeyCommand.RESTART, KeyCommand.STOP,
+            KeyCommand.REMOVE, KeyCommand.COMMENT, KeyCommand.TELL, KeyCommand.UNPARK,
+            KeyCommand.EDIT, KeyCommand.PAGER,
         }
     )  # fmt: skip
 
     def __init__(self, app: Desk) -> None:
-        self._app = app
+        self._app, self._keys = app, app.tools.keys
         self._busy = False
         self._locate = app.tools.commands.locate
-        self._do: Mapping[DeskCommand, Callable[[DeskRow], Coroutine[None, None, None]]] = {
-            DeskCommand.ATTACH: self._attach,
-            DeskCommand.APPROVE: self._approve,
-            DeskCommand.CHANGES: self._change,
-            DeskCommand.ANSWER: self._answer,
-            DeskCommand.TELL: self._tell,
-            DeskCommand.RESUME: self._resume,
-            DeskCommand.RESTART: self._restart,
-            DeskCommand.UNPARK: self._unpark,
-            DeskCommand.STOP: self._stop,
-            DeskCommand.REMOVE: self._remove,
-            DeskCommand.COMMENT: self._comment,
-            DeskCommand.EDIT: self._edit,
-            DeskCommand.PAGER: self._page,
+        self._do: Mapping[KeyCommand, Callable[[DeskRow], Coroutine[None, None, None]]] = {
+            KeyCommand.ATTACH: self._attach,
+            KeyCommand.APPROVE: self._approve,
+            KeyCommand.CHANGES: self._change,
+            KeyCommand.ANSWER: self._answer,
+            KeyCommand.TELL: self._tell,
+            KeyCommand.RESUME: self._resume,
+            KeyCommand.RESTART: self._restart,
+            KeyCommand.UNPARK: self._unpark,
+            KeyCommand.STOP: self._stop,
+            KeyCommand.REMOVE: self._remove,
+            KeyCommand.COMMENT: self._comment,
+            KeyCommand.EDIT: self._edit,
+            KeyCommand.PAGER: self._page,
         }
 
-    def start_action(self, command: DeskCommand) -> None:
+    def start_action(self, command: KeyCommand) -> None:
         """Start an action on the selected session; show a message if that is not possible."""
         row = self._app.listing.selected_row
         if self._busy:
             self._app.say("the last key is still at work")
-        elif command is DeskCommand.NEW:
+        elif command is KeyCommand.NEW:
             self._app.in_background(self._alone(self._new(), self._app.tools.here))
         elif row is None:
             self._app.say("no session is selected")
@@ -211,7 +211,8 @@ class Actions:
             self._app.say(f"not approved: {asked}", Colour.RED)
         else:
             title = f"What an approval of {row.name} would do"
-            if await self._app.ask(TextDialog(title, asked.lines, f"{asked.effect}?", key="a")):
+            key = self._keys.line_of(KeyCommand.APPROVE)
+            if await self._app.ask(TextDialog(title, asked.lines, f"{asked.effect}?", key=key)):
                 words = command_words.approve(row.name, asked.approval.digest)
                 await self._run(row.project, words, "approving")
 
@@ -254,7 +255,8 @@ class Actions:
         view = self._app.view
         place = view.place
         if self._app.tab != "diff" or not place:
-            self._app.say("select a line of the diff first (4, then Tab or z)")
+            keys = map(self._keys.show, (KeyCommand.DIFF, KeyCommand.FOCUS, KeyCommand.WIDEN))
+            self._app.say("select a line of the diff first ({}, then {} or {})".format(*keys))
             return
         held = self._app.comments.setdefault(row.path, {})
         line = view.page.lines[view.cursor]
@@ -265,7 +267,8 @@ class Actions:
             held[place] = LineComment(text=text.strip(), line=shown)
             view.commented = frozenset(held)
             view.refresh()
-            self._app.say(f"{len(held)} in the next request for changes: c sends it")
+            sends = self._keys.show(KeyCommand.CHANGES)
+            self._app.say(f"{len(held)} in the next request for changes: {sends} sends it")
 
     async def _edit(self, row: DeskRow) -> None:
         """Open what is shown in the user's editor: a changed file, a document, or the folder."""
@@ -392,11 +395,13 @@ class Actions:
             await self._reattach(row)
             return
         if row.live:
-            self._app.say(f"{row.name} is at work; nothing has to be resumed. Enter attaches.")
+            attach = self._keys.show(KeyCommand.ATTACH)
+            self._app.say(f"{row.name} is at work; nothing has to be resumed. {attach} attaches.")
             return
         lines, seen = await in_daemon_thread(partial(self._plan, row))
         title = f"What a resume of {row.name} would do"
-        chosen = await self._app.ask(ResumeDialog(title, lines, seen.seats))
+        key = self._keys.line_of(KeyCommand.RESUME)
+        chosen = await self._app.ask(ResumeDialog(title, lines, seen.seats, key=key))
         if chosen is not None:
             choices = {seen.seats[place].seat: each for place, each in chosen.items()}
             words = command_words.resume(row.name, seen.agree(choices).options)
@@ -438,7 +443,8 @@ class Actions:
             return
         plans = [await in_daemon_thread(partial(self._marked_plan, row)) for row in rows]
         lines = [line for shown, _ in plans for line in shown]
-        if await self._app.ask(ResumeDialog(f"Resume {len(rows)} sessions", lines, ())) is None:
+        title, key = f"Resume {len(rows)} sessions", self._keys.line_of(KeyCommand.RESUME)
+        if await self._app.ask(ResumeDialog(title, lines, (), key=key)) is None:
             return
         failed: list[tuple[DeskRow, CommandEnd]] = []
         for number, (row, (_, panes)) in enumerate(zip(rows, plans, strict=True), start=1):

@@ -6,43 +6,37 @@ import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual.app import App, ComposeResult, SystemCommand
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Event, Key, Paste
 from textual.worker import WorkerFailed
 
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Colour, StatusGroup
-from agentmux.core.terminal.keys.desk_keys import (
-    DESK_KEYS,
-    TABS,
-    DeskCommand,
-    help_lines,
-    key_of,
-)
-from agentmux.core.terminal.keys.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_help
+from agentmux.core.terminal.keys.desk_keys import TABS
+from agentmux.core.terminal.keys.key_commands import DESK, KeyCommand, KeyPlace
 from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
 from agentmux.desk.repeated import Repeated
-from agentmux.desk.screens.dialogs import TextDialog
+from agentmux.desk.screens.dialogs import TextDialog, name_key
 from agentmux.desk.screens.file_list import FileChoice, FileList, file_line
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import OVERVIEW, SUMMARY, SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, line
 from agentmux.desk.tools import DeskTools
-from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agentmux.core.documents.diff_comments import LineComment
+    from agentmux.core.terminal.keys.key_table import KeyLine
+    from agentmux.desk.screens.fleet_screen import FleetScreen
     from agentmux.desk.session.code_colours import CodeColours
 
 T = TypeVar("T")
@@ -79,6 +73,8 @@ ModalScreen { align: center middle; background: transparent; }
 .about { height: auto; max-height: 4; }
 """
 
+_UNSOUGHT: Final = tuple(each for each in DESK if each is not KeyPlace.FOUND)
+"""The places whose keys always count."""
 _CURSOR: Final = "\u258f"
 _FILE_COLS: Final = 30
 """The most columns of a file's path above the diff."""
@@ -94,17 +90,15 @@ So a key that is held down does not read the page of every session that it passe
 """
 
 _ACTING: Final = frozenset({*Actions.COMMANDS})
-_ALWAYS_SHOWN: Final = (DeskCommand.KEYS, DeskCommand.QUIT)
+_ALWAYS_SHOWN: Final = (KeyCommand.KEYS, KeyCommand.QUIT)
 """The commands that always have room at the end of the screen's last line."""
 
-_WELCOME: Final = SessionPage(
-    markdown="""AgentMux takes a feature through a team of coding agents in tmux: architecture,
+_WELCOME: Final = """AgentMux takes a feature through a team of coding agents in tmux: architecture,
 plan, code, review. You watch, answer their questions, and approve the result.
 
-Press **n** to start a feature in this project.
+Press **{new}** to start a feature in this project.
 """
-)
-"""The page that is shown if there are no sessions."""
+"""The page that is shown if there are no sessions, in Markdown."""
 
 
 class DeskApp(App[int]):
@@ -113,21 +107,13 @@ class DeskApp(App[int]):
     CSS = _CSS
     TITLE = "agentmux"
     ENABLE_COMMAND_PALETTE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            key, f"command('{each.action.name}', '{key}')", each.says, show=False, priority=True
-        )
-        for each in DESK_KEYS
-        for key in each.keys
-    ]
 
     def __init__(self, tools: DeskTools) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
-        self.tools = tools
-        if tools.fleet is not None:
-            self.bind(OPEN_KEY, "fleet", description=OPEN_SAYS, show=False)
-        self.pages = SessionPages(tools.reader, tools.commands.locate)
+        self.tools, self.keys = tools, tools.keys
+        self.pages = SessionPages(tools.reader, tools.commands.locate, self.keys)
+        self._fleet: FleetScreen | None = None
         self.sessions, self.view, self.files = SessionList(tools.now), PageView(), FileList()
         self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
         self.listing = SessionListing()
@@ -149,24 +135,27 @@ class DeskApp(App[int]):
         self._wanted: Path | None = None
         self._looking = False
         self._stale: set[Path] = set()
-        self._does: Mapping[DeskCommand, Callable[[], object]] = {
-            DeskCommand.SEARCH: self._begin_search,
-            DeskCommand.MARK: self._mark,
-            DeskCommand.UNMARK: self._escape,
-            DeskCommand.NEEDY: self._go_to_needy,
-            DeskCommand.NEXT_TAB: lambda: self._next_tab(1),
-            DeskCommand.LAST_TAB: lambda: self._next_tab(-1),
-            DeskCommand.NEXT_PART: lambda: self._next_part(1),
-            DeskCommand.LAST_PART: lambda: self._next_part(-1),
-            DeskCommand.FILES: self._choose_file,
-            DeskCommand.NEXT_HIT: lambda: self._go_to_hit(1),
-            DeskCommand.LAST_HIT: lambda: self._go_to_hit(-1),
-            DeskCommand.FOCUS: self._other_side,
-            DeskCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
-            DeskCommand.DIFF: lambda: self.turn_to("diff"),
-            DeskCommand.SUMMARY: lambda: self.turn_to("documents", name=SUMMARY),
-            DeskCommand.KEYS: self._show_keys,
-            DeskCommand.QUIT: self.leave,
+        self._does: Mapping[KeyCommand, Callable[[], object]] = {
+            KeyCommand.SEARCH: self._begin_search,
+            KeyCommand.MARK: self._mark,
+            KeyCommand.BACK: self._escape,
+            KeyCommand.NEEDY: self._go_to_needy,
+            KeyCommand.NEXT_TAB: lambda: self._next_tab(1),
+            KeyCommand.LAST_TAB: lambda: self._next_tab(-1),
+            KeyCommand.NEXT_PART: lambda: self._next_part(1),
+            KeyCommand.LAST_PART: lambda: self._next_part(-1),
+            KeyCommand.FILES: self._choose_file,
+            KeyCommand.NEXT_HIT: lambda: self._go_to_hit(1),
+            KeyCommand.LAST_HIT: lambda: self._go_to_hit(-1),
+            KeyCommand.FOCUS: self._other_side,
+            KeyCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
+            KeyCommand.DIFF: lambda: self.turn_to("diff"),
+            KeyCommand.SUMMARY: lambda: self.turn_to("documents", name=SUMMARY),
+            KeyCommand.FLEET: self._show_fleet,
+            KeyCommand.KEYS: self._show_keys,
+            KeyCommand.PALETTE: self.action_command_palette,
+            KeyCommand.YES: lambda: None,
+            KeyCommand.QUIT: self.leave,
         }
 
     @property
@@ -232,7 +221,7 @@ class DeskApp(App[int]):
             self.listing = lists.with_rows(self.listing, kept, gone)
             self._stale |= {row.path for row in rows if row.can_be_resumed}
             if not self._is_touched:
-                self.listing = lists.move(self.listing, _MOVES[DeskCommand.FIRST])
+                self.listing = lists.move(self.listing, _MOVES[KeyCommand.FIRST])
         self._select_wanted()
         if examined:
             self.listing = lists.with_examined(self.listing, examined)
@@ -282,9 +271,10 @@ class DeskApp(App[int]):
                 parts.append((f"{count} {'need you' if several else group.value}  ", style))
         if not shown:
             reading = not self.tools.feed.is_complete
-            parts.append(("reading …" if reading else "no sessions: n starts one", DIM))
+            none = f"no sessions: {self.keys.show(KeyCommand.NEW)} starts one"
+            parts.append(("reading …" if reading else none, DIM))
         if self.tools.fleet is not None:
-            parts += [(OPEN_KEY, BOLD), (" the fleet  ", DIM)]
+            parts += [(self.keys.show(KeyCommand.FLEET), BOLD), (" the fleet  ", DIM)]
         if self.is_widened and self.listing.selected_row is not None:
             parts.append((layout.slug_of(self.listing.selected_row.name), BOLD))
         is_typed = self.searching and not self._seeks_page
@@ -295,17 +285,18 @@ class DeskApp(App[int]):
 
     def _show_foot(self) -> None:
         row = self.listing.selected_row
-        commands = dict.fromkeys((*self._offer_commands(), DeskCommand.SEARCH, *_ALWAYS_SHOWN))
+        commands = dict.fromkeys((*self._offer_commands(), KeyCommand.SEARCH, *_ALWAYS_SHOWN))
         words = {each: each.value if row is None else command_words(row, each) for each in commands}
-        self._line("foot").show(*foot_parts(words, _ALWAYS_SHOWN, self._line("foot").size.width))
+        cols = self._line("foot").size.width
+        self._line("foot").show(*foot_parts(words, self.keys, _ALWAYS_SHOWN, cols))
 
-    def _offer_commands(self) -> Iterator[DeskCommand]:
+    def _offer_commands(self) -> Iterator[KeyCommand]:
         row = self.listing.selected_row
         if row is not None:
             yield from offer_commands(row)
         if self.listing.marked:
-            yield DeskCommand.RESUME
-        yield DeskCommand.NEW
+            yield KeyCommand.RESUME
+        yield KeyCommand.NEW
 
     def unmark(self, paths: Collection[Path]) -> None:
         """Remove the marks of these sessions."""
@@ -375,7 +366,8 @@ class DeskApp(App[int]):
             how = "Esc ends the search, Backspace erases a letter, Ctrl-U all."
             return SessionPage(lines=((), line(sought, BOLD), line(how)))
         is_empty = self.tools.feed.is_complete and not self.listing.rows
-        return _WELCOME if is_empty else SessionPage()
+        welcome = _WELCOME.format(new=self.keys.show(KeyCommand.NEW))
+        return SessionPage(markdown=welcome) if is_empty else SessionPage()
 
     async def _load_overview(self) -> None:
         """Read the whole overview of the selected session, which may wait for git and tmux."""
@@ -432,24 +424,30 @@ class DeskApp(App[int]):
         self._line("note").show(tuple(self._note_parts(page)))
 
     def _note_parts(self, page: SessionPage) -> Iterator[Part]:
-        is_typed = self.searching and self._seeks_page
+        is_typed, show = self.searching and self._seeks_page, self.keys.show
+        next_ = show(KeyCommand.NEXT_PART)
         if self.view.sought or is_typed:
             yield (f"/{self.view.sought}{_CURSOR * is_typed}", BOLD)
             yield from self._hit_parts()
         elif page.files:
-            several = f"{self.view.file + 1} of {len(page.files)} (. next)  "
+            several = f"{self.view.file + 1} of {len(page.files)} ({next_} next)  "
             yield (several if len(page.files) > 1 else "", DIM)
             yield from file_line(page.files[self.view.file], _FILE_COLS)
-            yield ("  v files, e edits, i comments", DIM)
+            files, edit, comment = map(
+                show, (KeyCommand.FILES, KeyCommand.EDIT, KeyCommand.COMMENT)
+            )
+            yield (f"  {files} files, {edit} edits, {comment} comments", DIM)
         else:
-            several = f"{page.at + 1} of {len(page.parts)} (. next)  " * (len(page.parts) > 1)
+            several = f"{page.at + 1} of {len(page.parts)} ({next_} next)  "
+            several *= len(page.parts) > 1
             yield (f"{several}{page.note}", DIM)
 
     def _hit_parts(self) -> Iterator[Part]:
         """Yield the part of the line that says how many lines a search in the page has found."""
         view = self.view
         if view.hits:
-            yield (f"  {view.hit} of {len(view.hits)} lines  n N go on, Esc ends", DIM)
+            keys = f"{self.keys.show(KeyCommand.NEXT_HIT)} {self.keys.show(KeyCommand.LAST_HIT)}"
+            yield (f"  {view.hit} of {len(view.hits)} lines  {keys} go on, Esc ends", DIM)
         elif view.sought:
             yield ("  no line here has it", Colour.YELLOW.value)
 
@@ -490,16 +488,28 @@ class DeskApp(App[int]):
 
     # -- keys ----------------------------------------------------------------------------------
 
-    @override
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys of the desk while a dialog is open."""
-        return action not in {"command", "fleet"} or len(self.screen_stack) == 1
-
     async def on_event(self, event: Event) -> None:
-        """Handle keys of a search before all others, so that they are handled in their order."""
-        is_typed = isinstance(event, Key) and self.searching and len(self.screen_stack) == 1
-        if not (is_typed and isinstance(event, Key) and self._type_search(event)):
+        """Handle the keys of the desk before all others, so that they are handled in their order.
+
+        A key that a dialog has let through comes here a second time, and is of no use then.
+        """
+        if not (isinstance(event, Key) and not event.is_forwarded and self._press(event)):
             await super().on_event(event)
+
+    def _press(self, event: Key) -> bool:
+        """Handle a key unless a dialog is open; return whether it has a meaning."""
+        key = name_key(event)
+        if self._fleet is not None and self.screen is self._fleet:
+            return self._fleet.press(key)
+        if len(self.screen_stack) != 1:
+            return False
+        if self.searching and self._type_search(event):
+            return True
+        first = (KeyPlace.FOUND,) * (self.on_page and bool(self.view.sought))
+        command = self.keys.find(key, *first, *_UNSOUGHT, KeyPlace.FOUND)
+        if command is not KeyCommand.NOTHING:
+            self._run_command(command, key)
+        return command is not KeyCommand.NOTHING
 
     def _type_search(self, event: Key) -> bool:
         """Handle a key while the user types a search; return whether the key belongs to it."""
@@ -507,6 +517,10 @@ class DeskApp(App[int]):
             self._search(self._sought[:-1])
         elif event.key == "ctrl+u":
             self._search("")
+        elif event.key == "enter":
+            self.searching = False
+            self._show_head()
+            self._show_note(self.view.page)
         elif event.is_printable and event.character:
             self._search(self._sought + event.character)
         else:
@@ -536,61 +550,52 @@ class DeskApp(App[int]):
         if self.view.sought:
             self.view.go_to_hit(steps)
         else:
-            self.say("/ searches in what is shown, after Tab or z")
+            keys = map(self.keys.show, (KeyCommand.SEARCH, KeyCommand.FOCUS, KeyCommand.WIDEN))
+            self.say("{} searches in what is shown, after {} or {}".format(*keys))
 
-    def action_fleet(self) -> None:
+    def _show_fleet(self) -> None:
         """Show the fleet, if one is set up."""
         from agentmux.desk.screens.fleet_screen import FleetScreen
 
         tools = self.tools
-        if tools.fleet is not None:
-            self.push_screen(FleetScreen(tools, tools.fleet, self.in_foreground))
+        if tools.fleet is None:
+            self.say("no fleet is set up")
+            return
+        self._fleet = FleetScreen(tools, tools.fleet, self.in_foreground)
+        self.push_screen(self._fleet)
 
-    def action_command(self, name: str, key: str) -> None:
-        """Handle a key of the desk.
-
-        Args:
-            name: The name of the member of `DeskCommand`.
-            key: The key, which says which tab to show.
-        """
+    def _run_command(self, command: KeyCommand, key: str) -> None:
+        """Run what a key of the desk stands for."""
         self._is_touched = True
         self.say("")
-        command = DeskCommand[name]
-        if self.searching and command is DeskCommand.ATTACH:
-            self.searching = False
-            self._show_head()
-            self._show_note(self.view.page)
-            return
-        if command is DeskCommand.NEW and key and self.on_page and self.view.sought:
-            command = DeskCommand.NEXT_HIT  # as in other programs that search by /
         self.do(command, key)
 
-    def do(self, command: DeskCommand, key: str = "") -> None:
+    def do(self, command: KeyCommand, key: str = "") -> None:
         """Run a command of the desk on the list, the page or the selected session.
 
         Args:
             command: The command.
-            key: For `DeskCommand.TAB`, the number of the tab; else unused.
+            key: For `KeyCommand.TAB`, the number of the tab; else unused.
         """
         if command in _ACTING:
-            if self.tools.agent and key_of(command).decides:
+            if self.tools.agent and self.keys.line_of(command).decides:
                 self.say(self.tools.agent, Colour.RED)
             else:
                 self._actions.start_action(command)
         elif command in _MOVES:
             self._move(command)
-        elif command is DeskCommand.TAB:
+        elif command is KeyCommand.TAB:
             self.turn_to(TABS[int(key) - 1])
         else:
             self._does[command]()
         if command in _LISTS:
             self._show_all()
 
-    def _move(self, command: DeskCommand) -> None:
+    def _move(self, command: KeyCommand) -> None:
         on_page = self.on_page
         rows = max((self.view if on_page else self.sessions).size.height - 2, 1)
         steps = _MOVES[command]
-        steps = steps * rows if command in {DeskCommand.PAGE_DOWN, DeskCommand.PAGE_UP} else steps
+        steps = steps * rows if command in {KeyCommand.PAGE_DOWN, KeyCommand.PAGE_UP} else steps
         if on_page:
             self.view.move(steps)
         else:
@@ -615,7 +620,8 @@ class DeskApp(App[int]):
         if self.view.page.files:
             self.in_background(self._ask_file())
         else:
-            self.say("no changed files are shown: 4 shows the diff")
+            diff = self.keys.show(KeyCommand.DIFF)
+            self.say(f"no changed files are shown: {diff} shows the diff")
 
     async def _ask_file(self) -> None:
         at = await self.ask(FileChoice(self.view.page.files, self.view.file))
@@ -687,28 +693,24 @@ class DeskApp(App[int]):
             self.say("no session needs you")
 
     def _show_keys(self) -> None:
-        fleet = fleet_help() if self.tools.fleet is not None else ()
-        self.push_screen(TextDialog("All keys of the desk", (*help_lines(), *fleet)))
+        fleet = (KeyPlace.FLEET,) * (self.tools.fleet is not None)
+        self.push_screen(TextDialog("All keys of the desk", self.keys.help_lines(*DESK, *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the entries of Textual's command palette: the commands of the current screen."""
-        if self.tools.fleet is not None:
-            from agentmux.desk.screens.fleet_screen import FleetScreen
-
-            if isinstance(screen, FleetScreen):
-                yield from screen.commands()
-                return
-        for each in DESK_KEYS:
-            if each.action not in {*_MOVES, DeskCommand.TAB}:
-                yield SystemCommand(
-                    f"{each.action.value} ({each.shown})",
-                    each.says,
-                    partial(self.do, each.action),
-                )
-        if self.tools.fleet is not None:
-            yield SystemCommand(f"the fleet ({OPEN_KEY})", OPEN_SAYS, self.action_fleet)
+        if self._fleet is not None and screen is self._fleet:
+            yield from self._fleet.commands()
+            return
+        for each in self._listed_keys():
+            does = partial(self.do, each.command)
+            yield SystemCommand(f"{each.command.value} ({each.label})", each.says, does)
         for tab in TABS:
             yield SystemCommand(f"show {tab}", f"the tab {tab}", partial(self.turn_to, tab))
+
+    def _listed_keys(self) -> Iterator[KeyLine]:
+        """Yield the keys that the palette lists: all but those that move the selection."""
+        unlisted = {*_MOVES, KeyCommand.TAB, KeyCommand.YES, KeyCommand.PALETTE}
+        return (each for each in self.keys.lines_at(*DESK) if each.command not in unlisted)
 
     # -- the mouse -----------------------------------------------------------------------------
 
@@ -719,14 +721,14 @@ class DeskApp(App[int]):
         self.part = 0
         self._show_all()
         if event.twice:
-            self.do(DeskCommand.ATTACH)
+            self.do(KeyCommand.ATTACH)
 
     def on_one_line_clicked(self, event: OneLine.Clicked) -> None:
         """Run the command that was clicked in the last line, or show the tab that was clicked."""
         if event.name in TABS:
             self.turn_to(event.name)
-        elif event.name in DeskCommand.__members__:
-            self.do(DeskCommand[event.name])
+        elif event.name in KeyCommand.__members__:
+            self.do(KeyCommand[event.name])
 
     def on_one_line_resized(self, event: OneLine.Resized) -> None:
         """Fit the keys or the tabs into the new width of their line."""
@@ -743,13 +745,11 @@ class DeskApp(App[int]):
 
 
 _MOVES: Final = {
-    DeskCommand.DOWN: 1,
-    DeskCommand.UP: -1,
-    DeskCommand.PAGE_DOWN: 1,
-    DeskCommand.PAGE_UP: -1,
-    DeskCommand.FIRST: -1_000_000,
-    DeskCommand.LAST: 1_000_000,
+    KeyCommand.DOWN: 1,
+    KeyCommand.UP: -1,
+    KeyCommand.PAGE_DOWN: 1,
+    KeyCommand.PAGE_UP: -1,
+    KeyCommand.FIRST: -1_000_000,
+    KeyCommand.LAST: 1_000_000,
 }
-_LISTS: Final = frozenset(
-    {DeskCommand.SEARCH, DeskCommand.MARK, DeskCommand.UNMARK, DeskCommand.NEEDY}
-)
+_LISTS: Final = frozenset({KeyCommand.SEARCH, KeyCommand.MARK, KeyCommand.BACK, KeyCommand.NEEDY})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.keys.key_table import KEYS, KeyTable
 from agentmux.desk.list.reading import SessionReader
 from agentmux.desk.list.session_feed import SessionFeed
 from agentmux.ports.fleet import Fleet
@@ -27,6 +28,7 @@ class DeskTools:
         now: Returns the current time.
         here: The project of the working directory; None if the directory is in no project.
         fleet: Reads the fleet; None if no fleet is set up.
+        keys: The keys of the desk.
         agent: If an agent runs the desk, the message that refuses decisions; empty for a person.
     """
 
@@ -38,3 +40,4 @@ class DeskTools:
     here: Path | None
     fleet: Fleet | None = None
     agent: str = ""
+    keys: KeyTable = KEYS

@@ -408,7 +408,7 @@ _GO: Final = "o goes there"
 _AGAIN: Final = "press r to start it again"
 # For each status: what is shown about the seat, and what the user can do.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
-    statuses.WAITING: ("asks you something", _GO),
+    statuses.WAITING: ("asks you something", "x goes there"),
     statuses.STALLED: ("has gone quiet", _GO),
     statuses.STOPPED: (
         "waits for your choice in its pane",
@@ -418,11 +418,11 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.SCREEN: ("has neither an agent nor a shell", _GO),
     statuses.FINISHED: ("ended without handing in its work", _AGAIN),
     statuses.ENDED_BY_USER: ("was ended by you", _AGAIN),
-    statuses.BROKEN: ("could not run", "press r to run it again, x to go on without it"),
+    statuses.BROKEN: ("could not run", "press r to run it again, w to go on without it"),
 }
 
 
-_UNSENT: Final = f"{_GO}; t types the prompt now, whatever its screen shows"
+_UNSENT: Final = f"{_GO}; p types the prompt now, whatever its screen shows"
 
 
 def _turns(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:

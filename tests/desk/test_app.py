@@ -21,7 +21,9 @@ from textual.pilot import Pilot
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, TABS
+from agentmux.core.terminal.keys.desk_keys import TABS
+from agentmux.core.terminal.keys.key_commands import DESK
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.desk.app import DeskApp
 from agentmux.desk.list.listing import DeskRow
 from agentmux.desk.list.reading import SessionReader
@@ -319,8 +321,8 @@ def test_the_palette_has_every_command_of_the_table(project: Path) -> None:
             return {each.title for each in desk.app.get_system_commands(desk.app.screen)}
 
     titles = asyncio.run(look())
-    wanted = [each for each in DESK_KEYS if each.command]
-    assert {f"{each.action.value} ({each.shown})" for each in wanted} <= titles
+    wanted = [each for each in KEYS.lines_at(*DESK) if each.runs]
+    assert {f"{each.command.value} ({each.label})" for each in wanted} <= titles
     assert {f"show {tab}" for tab in TABS} <= titles
 
 
@@ -437,7 +439,7 @@ def test_the_files_of_a_diff_are_listed_and_gone_to(project: Path) -> None:
             await desk.press("1")
             await desk.shows("needs a choice")
             await desk.press("v")
-            await desk.shows("no changed files are shown: 4 shows the diff")
+            await desk.shows("no changed files are shown: d shows the diff")
 
     changed_project(project)
     asyncio.run(look())

@@ -15,7 +15,7 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
-from agentmux.core.terminal.keys.desk_keys import DeskCommand
+from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.desk.session.overview import (
     OverviewFacts,
     head_lines,
@@ -26,7 +26,7 @@ from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession
 from tests.desk.builders import NOW, SHOP, row
 
-W = DeskCommand
+W = KeyCommand
 LIVE = Liveness(
     live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
     locked=True, orchestrator=42,
@@ -90,7 +90,7 @@ def text(found: OverviewFacts) -> list[str]:
     ],
 )
 def test_it_offers_what_the_session_needs(
-    values: dict[str, Any], commands: tuple[DeskCommand, ...]
+    values: dict[str, Any], commands: tuple[KeyCommand, ...]
 ) -> None:
     assert offer_commands(row("add-auth", **values)) == commands
 

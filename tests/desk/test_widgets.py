@@ -4,21 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand
+from agentmux.core.terminal.keys.desk_keys import TABS
+from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.screens.widgets import _broken, foot_parts, tab_parts
 from agentmux.desk.styled import BOLD, PLAIN, plain
 
-ALWAYS = (DeskCommand.KEYS, DeskCommand.QUIT)
+ALWAYS = (KeyCommand.KEYS, KeyCommand.QUIT)
 WORDS = {
-    each: each.value
-    for each in (DeskCommand.APPROVE, DeskCommand.CHANGES, DeskCommand.NEW, *ALWAYS)
+    each: each.value for each in (KeyCommand.APPROVE, KeyCommand.CHANGES, KeyCommand.NEW, *ALWAYS)
 }
 
 
 @given(cols=st.integers(0, 120))
 def test_the_foot_shows_only_whole_keys(cols: int) -> None:
-    parts, names = foot_parts(WORDS, ALWAYS, cols)
+    parts, names = foot_parts(WORDS, KEYS, ALWAYS, cols)
     shown = plain(parts)
     assert width(shown) <= cols
     assert len(parts) == len(names)
@@ -27,8 +28,8 @@ def test_the_foot_shows_only_whole_keys(cols: int) -> None:
 
 
 def test_the_foot_keeps_the_way_out_first() -> None:
-    assert plain(foot_parts(WORDS, ALWAYS, 29)[0]) == "a approve  ? all keys  q quit"
-    assert plain(foot_parts(WORDS, ALWAYS, 18)[0]) == "? all keys  q quit"
+    assert plain(foot_parts(WORDS, KEYS, ALWAYS, 29)[0]) == "a approve  ? all keys  q quit"
+    assert plain(foot_parts(WORDS, KEYS, ALWAYS, 18)[0]) == "? all keys  q quit"
 
 
 @pytest.mark.parametrize("tab", TABS)

@@ -152,7 +152,7 @@ At work (3)
 
 Your turn
 ! coder-3 asks you something
-  o goes there
+  x goes there
 
 Messages
 10:27 coder-3: crashed (exit 3)
@@ -269,7 +269,7 @@ def test_a_seat_without_its_prompt_is_the_users_turn() -> None:
     mute = replace(seen("unknown"), unsent="its input field is not known")
     shown = " ".join(text_of(picture(seats={"coder": seat()}, statuses={"coder": mute})).split())
     assert "coder has not got its prompt" in shown
-    assert "t types the prompt now" in shown
+    assert "p types the prompt now" in shown
     assert "its prompt has not arrived: its input field is not known" in shown
 
 
@@ -340,7 +340,7 @@ PARTS: dict[str, tuple[MonitorContent, str | None, str | None]] = {
     ),
     "a command that could not run": (
         checking(seats={"check-tests": seat("check", mode="check", status="broken")}),
-        "  press r to run it again, x to go on",
+        "  press r to run it again, w to go on",
         None,
     ),
     "no summary, nothing to decide": (picture(Phase.COMPLETING), None, "Your turn"),
@@ -704,7 +704,7 @@ codex, for 15m, new
 for 15m
 ! coder-3 asks you
 something
-o goes there
+x goes there
 ? all keys, detach:…"""
     )
 

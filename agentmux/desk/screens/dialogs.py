@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,10 +18,19 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.conversations import SeatChoice, next_choice
 from agentmux.core.terminal.text.text_width import printable
 
+if TYPE_CHECKING:
+    from agentmux.core.terminal.keys.key_table import KeyLine
+
 _SHOWN: Final = 5
 """How many choices are shown at once below a text; more would leave no room for the text."""
 
 _READ: Final = "\u2191\u2193 PgUp PgDn move"
+
+
+def name_key(event: Key) -> str:
+    """Return the name that `key_table` has for a key."""
+    is_character = event.is_printable and event.character != " "
+    return event.character or "" if is_character else event.key
 
 
 def _text(lines: Iterable[str], *, id_: str = "") -> Static:
@@ -43,7 +52,7 @@ class TextDialog(ModalScreen[bool]):
     ]
 
     def __init__(
-        self, title: str, lines: Iterable[str], question: str = "", *, key: str = ""
+        self, title: str, lines: Iterable[str], question: str = "", *, key: KeyLine | None = None
     ) -> None:
         """Create the dialog.
 
@@ -51,7 +60,7 @@ class TextDialog(ModalScreen[bool]):
             title: The title.
             lines: The text.
             question: The question; empty for a text that is only to be read.
-            key: The key that opened the dialog, which also means yes; empty for none.
+            key: The keys that opened the dialog, which also mean yes; None for none.
         """
         super().__init__()
         self._title, self._lines, self._question = title, tuple(lines), question
@@ -68,11 +77,12 @@ class TextDialog(ModalScreen[bool]):
     def _foot(self) -> str:
         if not self._question:
             return f"{_READ}, Esc closes"
-        return f"{self._question}\n{f'{self._key} or ' * bool(self._key)}y yes, Esc no"
+        own = f"{self._key.label} or " if self._key is not None else ""
+        return f"{self._question}\n{own}y yes, Esc no"
 
     def on_key(self, event: Key) -> None:
         """Treat the key that opened the dialog as a yes."""
-        if self._key and event.key == self._key:
+        if self._key is not None and name_key(event) in self._key.keys:
             event.stop()
             self.action_yes()
 
@@ -308,7 +318,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "no", "no"),
-        Binding("enter,y,R", "yes", "yes"),
+        Binding("enter,y", "yes", "yes"),
         Binding("f", "fresh", "new conversations"),
         *(
             Binding(str(number), f"change({number - 1})", "another start")
@@ -316,16 +326,19 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         ),
     ]
 
-    def __init__(self, title: str, lines: Iterable[str], seats: tuple[SeatOutlook, ...]) -> None:
+    def __init__(
+        self, title: str, lines: Iterable[str], seats: tuple[SeatOutlook, ...], *, key: KeyLine
+    ) -> None:
         """Create the dialog.
 
         Args:
             title: The title.
             lines: The text.
             seats: How each seat would be started.
+            key: The keys that opened the dialog, which also mean yes.
         """
         super().__init__()
-        self._title, self._lines, self._seats = title, tuple(lines), seats
+        self._title, self._lines, self._seats, self._key = title, tuple(lines), seats, key
         self._chosen = dict.fromkeys(range(len(seats)), SeatChoice.PLANNED)
 
     def compose(self) -> ComposeResult:
@@ -342,6 +355,12 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
     def on_mount(self) -> None:
         """Focus the text, so that keys scroll it."""
         self.query_one(VerticalScroll).focus()
+
+    def on_key(self, event: Key) -> None:
+        """Treat the key that opened the dialog as a yes."""
+        if name_key(event) in self._key.keys:
+            event.stop()
+            self.action_yes()
 
     def _list_seats(self) -> Iterable[str]:
         longest = max((len(each.seat) for each in self._seats), default=0)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import ComposeResult, SystemCommand
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 from textual.strip import Strip
@@ -28,19 +27,19 @@ from agentmux.core.fleet.board import (
     host_words,
 )
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
+from agentmux.core.terminal.keys.key_commands import DESK, KeyCommand, KeyPlace
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.list_lines import SELECTED
 from agentmux.desk.screens.dialogs import FailureDialog, TextDialog, TextEntryDialog
-from agentmux.desk.screens.widgets import OneLine
+from agentmux.desk.screens.widgets import OneLine, foot_parts
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.errors import AgentmuxError, data_error_from
-from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from agentmux.core.fleet.routing import HostFacts
+    from agentmux.core.terminal.keys.key_table import KeyLine
     from agentmux.core.terminal.text.command_words import Words
     from agentmux.desk.tools import DeskTools
     from agentmux.ports.fleet import Fleet
@@ -52,14 +51,21 @@ _LOOK_S: Final = 10.0
 
 _WIDEST: Final = 14
 _MOVES: Final = {
-    "down,j": "cursor_down",
-    "up,k": "cursor_up",
-    "pagedown": "page_down",
-    "pageup": "page_up",
-    "home,g": "first",
-    "end,G": "last",
+    KeyCommand.DOWN: OptionList.action_cursor_down,
+    KeyCommand.UP: OptionList.action_cursor_up,
+    KeyCommand.PAGE_DOWN: OptionList.action_page_down,
+    KeyCommand.PAGE_UP: OptionList.action_page_up,
+    KeyCommand.FIRST: OptionList.action_first,
+    KeyCommand.LAST: OptionList.action_last,
 }
-"""The names of Textual's actions for the keys that move in a list."""
+_WORDS: Final = {
+    KeyCommand.ATTACH: "open",
+    KeyCommand.CHANGES: "changes",
+    KeyCommand.SUMMARY: "show",
+    KeyCommand.RESTART: "retry",
+    KeyCommand.STOP: "cancel",
+}
+"""What keys of the desk are called here, where they are about features."""
 
 T = TypeVar("T")
 
@@ -115,13 +121,6 @@ class FleetScreen(Screen[None]):
     FleetScreen Static { height: auto; }
     FleetScreen OneLine { height: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(each.key, each.action, each.says, priority=True) for each in FLEET_KEYS),
-        Binding("q,f", "back", "back", priority=True),
-        # All have priority: else a key that acts could overtake one that selects.
-        Binding("tab,shift+tab", "other", "the other list", priority=True),
-        *(Binding(keys, f"move('{how}')", how, priority=True) for keys, how in _MOVES.items()),
-    ]
 
     def __init__(
         self, tools: DeskTools, fleet: Fleet, in_foreground: Callable[[Path | None, Words], int]
@@ -142,6 +141,30 @@ class FleetScreen(Screen[None]):
         self._head: tuple[Part, ...] = ()
         self._board: FleetBoard | None = None
         self._looking = self._busy = False
+        self._keys, begin = tools.keys, self._begin
+        self._does: Mapping[KeyCommand, Callable[[], object]] = {
+            KeyCommand.ATTACH: lambda: begin(self._open, decides=False),
+            KeyCommand.APPROVE: lambda: begin(self._approve),
+            KeyCommand.CHANGES: lambda: begin(self._change),
+            KeyCommand.SUMMARY: lambda: begin(self._shown_of, decides=False),
+            KeyCommand.RESTART: lambda: begin(self._retry),
+            KeyCommand.STOP: lambda: begin(self._cancel),
+            KeyCommand.DRAIN: self._begin_drain,
+            KeyCommand.LOOK: self._look_again,
+            KeyCommand.FOCUS: lambda: self.set_focus(self._other_list),
+            **dict.fromkeys((KeyCommand.BACK, KeyCommand.QUIT, KeyCommand.FLEET), self._leave),
+            **{command: partial(self._move, how) for command, how in _MOVES.items()},
+        }
+
+    def press(self, key: str) -> bool:
+        """Do what a key stands for, unless a dialog is open; return whether it has a meaning.
+
+        The desk passes all keys on first: else a key that acts could overtake one that selects.
+        """
+        does = self._does.get(self._keys.find(key, *DESK, KeyPlace.FLEET))
+        if does is not None:
+            does()
+        return does is not None
 
     def compose(self) -> ComposeResult:
         """Yield the list of features, and below it the list of hosts."""
@@ -155,21 +178,11 @@ class FleetScreen(Screen[None]):
     def on_mount(self) -> None:
         """Read the fleet now, and again every ten seconds."""
         self._show_head(("reading …", DIM))
-        parts: list[Part] = []
-        for each in FLEET_KEYS:
-            if each.action != "look":  # all others fit into 80 columns
-                parts += [(each.shown, BOLD), (f" {each.action}  ", DIM)]
-        self._foot.show(tuple(parts))
         self._list.focus()
         self._read()
         self.set_interval(_LOOK_S, self._read)
 
-    @override
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys of this screen while a dialog is open."""
-        return self.is_current
-
-    def action_look(self) -> None:
+    def _look_again(self) -> None:
         """Read the fleet again."""
         self._read(anew=True)
 
@@ -244,9 +257,21 @@ class FleetScreen(Screen[None]):
         self._top.show(parts)
 
     def on_one_line_resized(self, event: OneLine.Resized) -> None:
-        """Fit the first line into its new width."""
+        """Fit the first line, or that with the keys, into its new width."""
         if event.sender is self._top:
             self._fit_head()
+        elif event.sender is self._foot:
+            words = {
+                each.command: _name_command(each) for each in self._keys.lines_at(KeyPlace.FLEET)
+            }
+            self._foot.show(
+                *foot_parts(words, self._keys, (KeyCommand.BACK,), self._foot.size.width)
+            )
+
+    def on_one_line_clicked(self, event: OneLine.Clicked) -> None:
+        """Do what the key that was clicked in the last line stands for."""
+        event.stop()
+        self._does[KeyCommand[event.name]]()
 
     def _find_selected(self) -> FleetFeature | None:
         at = self._list.highlighted
@@ -257,50 +282,27 @@ class FleetScreen(Screen[None]):
 
     def commands(self) -> Iterator[SystemCommand]:
         """Yield the entries of Textual's command palette for this screen: one for each key."""
-        for each in FLEET_KEYS:
-            does = getattr(self, f"action_{each.action}")
-            yield SystemCommand(f"{each.action} ({each.shown})", each.says, does)
+        for each in self._keys.lines_at(KeyPlace.FLEET):
+            yield SystemCommand(
+                f"{_name_command(each)} ({each.label})", each.says, self._does[each.command]
+            )
 
     # -- keys ----------------------------------------------------------------------------------
 
-    def action_back(self) -> None:
+    def _leave(self) -> None:
         """Close this screen, and show the sessions again."""
         self.dismiss(None)
 
-    def action_other(self) -> None:
-        """Move the focus to the other list."""
-        self.set_focus(self._list if self.focused is self._hosts else self._hosts)
+    @property
+    def _other_list(self) -> MarkedList:
+        """The list that does not have the focus."""
+        return self._list if self.focused is self._hosts else self._hosts
 
-    def action_move(self, how: str) -> None:
-        """Move the selection in the focused list; ``how`` is the name of Textual's action."""
-        moved = self._hosts if self.focused is self._hosts else self._list
-        getattr(moved, f"action_{how}")()
+    def _move(self, how: Callable[[OptionList], None]) -> None:
+        """Move the selection in the list that has the focus."""
+        how(self._hosts if self.focused is self._hosts else self._list)
 
-    def action_show(self) -> None:
-        """Show the pending decision on the selected feature."""
-        self._begin(self._shown_of, decides=False)
-
-    def action_approve(self) -> None:
-        """Show the pending decision on the selected feature, and offer to approve it."""
-        self._begin(self._approve)
-
-    def action_changes(self) -> None:
-        """Request changes of the selected feature."""
-        self._begin(self._change)
-
-    def action_retry(self) -> None:
-        """Retry the selected feature, if it has failed."""
-        self._begin(self._retry)
-
-    def action_open(self) -> None:
-        """Attach to the session of the selected feature in this terminal."""
-        self._begin(self._open, decides=False)
-
-    def action_cancel(self) -> None:
-        """Cancel the selected feature."""
-        self._begin(self._cancel)
-
-    def action_drain(self) -> None:
+    def _begin_drain(self) -> None:
         """Drain the selected host."""
         board, at = self._board, self._hosts.highlighted
         host = board.hosts[at] if board is not None and at is not None else None
@@ -348,19 +350,19 @@ class FleetScreen(Screen[None]):
         lines = (
             f"{asked.feature.status}  {asked.feature.title_with_reason}",
             "",
-            *_asked_lines(asked),
+            *_asked_lines(asked, self._keys.show(KeyCommand.ATTACH)),
         )
         await self.app.push_screen_wait(TextDialog(f"Feature {row.id[:SHORT_ID]}", lines))
 
     async def _approve(self, row: FleetFeature) -> None:
         title = f"What an approval of {row.id[:SHORT_ID]} would do"
-        digest = await self._ask_agreement(row, title, "Approve?", key="a")
+        digest = await self._ask_agreement(row, title, "Approve?", KeyCommand.APPROVE)
         if digest:
             await self._run(command_words.fleet_approve(row.id, digest))
 
     async def _change(self, row: FleetFeature) -> None:
         title = f"What there is of {row.id[:SHORT_ID]}"
-        digest = await self._ask_agreement(row, title, "Ask for changes?", key="c")
+        digest = await self._ask_agreement(row, title, "Ask for changes?", KeyCommand.CHANGES)
         if not digest:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
@@ -370,7 +372,7 @@ class FleetScreen(Screen[None]):
             await self._run(words, text=answer.text)
 
     async def _ask_agreement(
-        self, row: FleetFeature, title: str, question: str, *, key: str
+        self, row: FleetFeature, title: str, question: str, command: KeyCommand
     ) -> str:
         """Show the pending decision on a feature, and ask the user to agree.
 
@@ -378,7 +380,7 @@ class FleetScreen(Screen[None]):
             row: The feature.
             title: The title of the dialog.
             question: The question of the dialog.
-            key: The key that opened the dialog, which also means yes.
+            command: The command of the key that opened the dialog, which also means yes.
 
         Returns:
             The digest of the result that was shown; empty if the user did not agree, or the result
@@ -389,17 +391,23 @@ class FleetScreen(Screen[None]):
             self._say(asked.block_reason)
             return ""
         lines = (row.title, "", *asked.lines)
-        agrees = await self.app.push_screen_wait(TextDialog(title, lines, question, key=key))
+        agrees = await self._agree(title, lines, question, command)
         return asked.digest if agrees else ""
+
+    async def _agree(
+        self, title: str, lines: tuple[str, ...], question: str, command: KeyCommand
+    ) -> bool | None:
+        """Ask the user a question; the key of ``command`` means yes, too."""
+        key = self._keys.line_of(command)
+        return await self.app.push_screen_wait(TextDialog(title, lines, question, key=key))
 
     async def _retry(self, row: FleetFeature) -> None:
         if not row.can_be_retried:
             self._say("only a feature that has failed is tried again")
             return
         title = f"Go on with {row.id[:SHORT_ID]}"
-        if await self.app.push_screen_wait(
-            TextDialog(title, (row.title_with_reason,), "Go on?", key="r")
-        ):
+        lines = (row.title_with_reason,)
+        if await self._agree(title, lines, "Go on?", KeyCommand.RESTART):
             await self._run(command_words.fleet_retry(row.id))
 
     async def _open(self, row: FleetFeature) -> None:
@@ -409,7 +417,7 @@ class FleetScreen(Screen[None]):
         words = command_words.fleet_attach(row.id)
         if code := self._in_foreground(self._tools.here, words):
             self._say(f"{row.attach} ended with exit code {code}", Colour.RED)
-        self.action_look()
+        self._look_again()
 
     async def _cancel(self, row: FleetFeature) -> None:
         if not row.can_be_cancelled:
@@ -422,7 +430,7 @@ class FleetScreen(Screen[None]):
             *row.if_cancelled,
         )
         title = f"Cancel {row.id[:SHORT_ID]}"
-        if await self.app.push_screen_wait(TextDialog(title, lines, "Cancel it?", key="x")):
+        if await self._agree(title, lines, "Cancel it?", KeyCommand.STOP):
             await self._run(command_words.fleet_cancel(row.id))
 
     async def _drain(self, host: HostFacts) -> None:
@@ -431,7 +439,7 @@ class FleetScreen(Screen[None]):
             return
         lines = (host_words(host), *DRAINING)
         title = f"Drain host {host.name}"
-        if await self.app.push_screen_wait(TextDialog(title, lines, "Drain it?", key="d")):
+        if await self._agree(title, lines, "Drain it?", KeyCommand.DRAIN):
             await self._run(command_words.fleet_drain(host.name))
 
     async def _run(self, words: Words, *, text: str | None = None) -> None:
@@ -443,14 +451,19 @@ class FleetScreen(Screen[None]):
             self._say(reply.words, Colour.RED)
             lines = (reply.words, "", *reply.hints)
             await self.app.push_screen_wait(FailureDialog(" ".join(words), lines, can_ask=False))
-        self.action_look()
+        self._look_again()
 
 
-def _asked_lines(asked: FleetQuestion) -> tuple[str, ...]:
+def _name_command(line: KeyLine) -> str:
+    """Return what a key is called in the view of the fleet."""
+    return _WORDS.get(line.command, line.command.value)
+
+
+def _asked_lines(asked: FleetQuestion, opens: str) -> tuple[str, ...]:
     attach = asked.feature.attach
     return (
         *(asked.lines or (asked.block_reason,)),
-        *(("", f"its session: o in the list, or {attach}") if attach else ()),
+        *(("", f"its session: {opens} in the list, or {attach}") if attach else ()),
     )
 
 

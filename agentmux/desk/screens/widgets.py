@@ -26,7 +26,9 @@ from textual.widget import Widget
 
 from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.core.documents.diff_files import file_at
-from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
+from agentmux.core.terminal.keys.desk_keys import TABS
+from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_table import KeyTable
 from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
 from agentmux.desk.list.list_lines import heading_line, row_line, titles_of
 from agentmux.desk.list.listing import DeskRow, Heading, ListLine, SessionListing
@@ -670,18 +672,17 @@ def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
 
 
 def foot_parts(
-    words: Mapping[DeskCommand, str], always: Collection[DeskCommand], cols: int
+    words: Mapping[KeyCommand, str], keys: KeyTable, always: Collection[KeyCommand], cols: int
 ) -> tuple[Line, tuple[str, ...]]:
     """Return the line with the keys of commands, and the name of each of its parts.
 
     Args:
         words: The commands in their order, each with the text to show beside its key.
+        keys: The keys of the desk.
         always: The commands that get room first.
         cols: The number of columns. Commands that do not fit completely are left out.
     """
-    shown = {
-        command: (key_of(command).shown.split()[0], f" {text}") for command, text in words.items()
-    }
+    shown = {command: (keys.show(command), f" {text}") for command, text in words.items()}
     sizes = {command: width(key) + width(text) + 2 for command, (key, text) in shown.items()}
     left, kept = cols + 2, set()
     for command in (*(w for w in words if w in always), *(w for w in words if w not in always)):

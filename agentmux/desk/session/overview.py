@@ -27,7 +27,8 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, SessionStatus, StatusGroup, age, status_colour
-from agentmux.core.terminal.keys.desk_keys import DeskCommand, key_of
+from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_table import KEYS, KeyTable
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, line
 from agentmux.errors import AgentmuxError
@@ -70,6 +71,7 @@ class OverviewFacts:
         now: The current time.
         state: The session's state; None if it cannot be read or was not read yet.
         spent_s: The seconds that the session has spent in each phase so far, by phase.
+        keys: The keys of the desk.
     """
 
     view: SessionView
@@ -79,6 +81,7 @@ class OverviewFacts:
     now: datetime
     state: SessionState | None = None
     spent_s: Mapping[str, float] = field(default_factory=dict)
+    keys: KeyTable = KEYS
 
     def without_warning(self) -> OverviewFacts:
         """Return the facts without the reason why a resume needs a choice or is unsafe."""
@@ -142,7 +145,9 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
         yield line(f"interrupted: {cause}", DIM)
     if row.safety is not None:
         yield line(f"{row.safety}{f': {row.warned}' if row.warned else ''}")
-    keys = ", ".join(f"{key_of(command).shown}: {words}" for command, words in _keys(row))
+    keys = ", ".join(
+        f"{facts.keys.line_of(command).label}: {words}" for command, words in _keys(row)
+    )
     if keys:
         yield line(keys, Colour.YELLOW.value)
 
@@ -159,37 +164,37 @@ def _troubles(view: SessionView) -> Iterator[Line]:
 
 def _is_offered(row: DeskRow, step: str) -> bool:
     """Whether the offered keys can run all commands that the next step names."""
-    keys = {key_of(command).command for command in offer_commands(row)}
+    keys = {KEYS.line_of(command).runs for command in offer_commands(row)}
     return ";" not in step and keys.issuperset(_COMMANDS.findall(step))
 
 
-def _keys(row: DeskRow) -> Iterator[tuple[DeskCommand, str]]:
+def _keys(row: DeskRow) -> Iterator[tuple[KeyCommand, str]]:
     """Yield the commands that the session most likely needs next, each with the text to show."""
     return ((command, command_words(row, command)) for command in offer_commands(row))
 
 
-def command_words(row: DeskRow, command: DeskCommand) -> str:
+def command_words(row: DeskRow, command: KeyCommand) -> str:
     """Return the text to show for a command on a session, usually the command's name.
 
     A resume is called ``reattach`` if the session's agents still live.
     """
-    return "reattach" if row.is_lost and command is DeskCommand.RESUME else command.value
+    return "reattach" if row.is_lost and command is KeyCommand.RESUME else command.value
 
 
-def offer_commands(row: DeskRow) -> tuple[DeskCommand, ...]:
+def offer_commands(row: DeskRow) -> tuple[KeyCommand, ...]:
     """Return the commands that the user most likely needs for a session, the most urgent first."""
     status = row.row.status
     fits = {
-        DeskCommand.APPROVE: row.decision,
-        DeskCommand.CHANGES: row.decision,
-        DeskCommand.DIFF: row.decision,
-        DeskCommand.SUMMARY: row.decision,
-        DeskCommand.ANSWER: row.asks,
-        DeskCommand.RESTART: bool(row.live) and (row.holds or status == SessionStatus.FAILED),
-        DeskCommand.TELL: bool(row.live) and status == SessionStatus.STALLED,
-        DeskCommand.UNPARK: row.row.group is StatusGroup.PARKED,
-        DeskCommand.ATTACH: bool(row.live) and not row.is_lost,
-        DeskCommand.RESUME: row.is_lost or (row.can_be_resumed and not row.decision),
+        KeyCommand.APPROVE: row.decision,
+        KeyCommand.CHANGES: row.decision,
+        KeyCommand.DIFF: row.decision,
+        KeyCommand.SUMMARY: row.decision,
+        KeyCommand.ANSWER: row.asks,
+        KeyCommand.RESTART: bool(row.live) and (row.holds or status == SessionStatus.FAILED),
+        KeyCommand.TELL: bool(row.live) and status == SessionStatus.STALLED,
+        KeyCommand.UNPARK: row.row.group is StatusGroup.PARKED,
+        KeyCommand.ATTACH: bool(row.live) and not row.is_lost,
+        KeyCommand.RESUME: row.is_lost or (row.can_be_resumed and not row.decision),
     }
     return tuple(command for command, does in fits.items() if does)
 

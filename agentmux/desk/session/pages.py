@@ -16,6 +16,8 @@ from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
 from agentmux.core.documents.diff_files import DiffFile, diff_files
+from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_table import KEYS, KeyTable
 from agentmux.core.terminal.text.text_width import printable_line
 from agentmux.desk.session.code_colours import CodeColours
 from agentmux.desk.session.live_screens import LiveScreens
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.display import ResultView
 
 SUMMARY: Final = "summary.md"
-"""The name of the document that `DeskCommand.SUMMARY` shows."""
+"""The name of the document that `KeyCommand.SUMMARY` shows."""
 TEXT_MAX: Final = 1 << 20
 """The most bytes of a document that is shown."""
 _EVENTS: Final = 400
@@ -118,16 +120,23 @@ def _trouble(found: AgentmuxError | SessionProblem) -> SessionPage:
 class SessionPages:
     """Reads the pages of sessions."""
 
-    def __init__(self, reader: SessionReader, locate: Callable[[str, Path | None], str]) -> None:
+    def __init__(
+        self,
+        reader: SessionReader,
+        locate: Callable[[str, Path | None], str],
+        keys: KeyTable = KEYS,
+    ) -> None:
         """Set how sessions are read.
 
         Args:
             reader: Reads the sessions.
             locate: Changes the commands in a message about a project so that they work in any
                 directory.
+            keys: The keys of the desk.
         """
         self._reader = reader
         self._locate = locate
+        self._keys = keys
         self._live = LiveScreens()
         self._stakes = StakeReader(reader, self._live)
         self._makers: Mapping[str, Callable[[DeskRow, int, str], SessionPage]] = {
@@ -181,7 +190,12 @@ class SessionPages:
         site, entry = self._entry(row)
         (view,) = look(site, (entry,)).data
         facts = OverviewFacts(
-            view=view, title=entry.title, project=row.project, row=row, now=site.now()
+            view=view,
+            title=entry.title,
+            project=row.project,
+            row=row,
+            now=site.now(),
+            keys=self._keys,
         )
         if entry.problem is None:
             facts = facts.with_journal(site.files(row.path))
@@ -292,11 +306,12 @@ class SessionPages:
         newest, now = [event for event, _ in events[-_EVENTS:]], site.now()
         if not newest:
             return as_page(_ABSENT)
+        focus, up, down = map(self._keys.show, (KeyCommand.FOCUS, KeyCommand.UP, KeyCommand.DOWN))
         older = f"the newest {_EVENTS} of {len(events)} events; " * (len(events) > _EVENTS)
         return SessionPage(
             lines=tuple(journal_lines(newest, now)),
             whole=tuple(whole_lines(newest, now)),
-            note=f"{older}Tab, then \u2191\u2193: one with all its values",
+            note=f"{older}{focus}, then {up}{down}: one with all its values",
         )
 
 

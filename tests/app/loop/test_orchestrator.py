@@ -671,10 +671,10 @@ def test_an_agent_of_whose_screen_nothing_is_known_gets_its_prompt_when_a_person
             assert stage.facts("prompt_reached") == stage.facts("agent_nudged") == []
             pane = stage.pane("architect").id
             assert "prompt.md" not in stage.terminal.capture([pane])[pane].text
-            keyboard.press("t")
-            await stage.until(lambda: asked(stage, "press t again"))
+            keyboard.press("p")
+            await stage.until(lambda: asked(stage, "press p again"))
             await asyncio.sleep(REST_S)
-            keyboard.press("t")
+            keyboard.press("p")
             await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
@@ -1870,7 +1870,8 @@ def test_keys_show_texts_and_go_to_panes(stage: Stage, balky: Balky, keyboard: K
             await says("o", lambda: noted(stage, "no seat waits for you"))
             await says("R", lambda: noted(stage, "no pane waits for your choice"))
             await says("r", lambda: noted(stage, "no seat has failed or ended"))
-            await says("x", lambda: noted(stage, "there is no check that could not run"))
+            await says("w", lambda: noted(stage, "there is no check that could not run"))
+            await says("x", lambda: noted(stage, "no agent asks you anything"))
             await says("1", lambda: not note(stage))
             assert balky.went == [stage.pane("architect").id]
             picture = keyboard.picture

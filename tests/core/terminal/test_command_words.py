@@ -7,7 +7,8 @@ import pytest
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.conversation.launch_policy import LaunchPolicy
 from agentmux.core.decisions.workplace import workplace_choices
-from agentmux.core.terminal.keys.desk_keys import DESK_KEYS
+from agentmux.core.terminal.keys.key_commands import DESK
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.command_words import Words
 from tests.cli.fast.test_commands_data import parse
@@ -46,7 +47,7 @@ WORDS: dict[str, tuple[Words, ...]] = {
 
 
 def test_every_command_of_the_table_has_its_words() -> None:
-    assert WORDS.keys() == {each.command for each in DESK_KEYS if each.command}
+    assert WORDS.keys() == {each.runs for each in KEYS.lines_at(*DESK) if each.runs}
 
 
 @pytest.mark.parametrize("command", WORDS)

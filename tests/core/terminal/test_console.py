@@ -19,15 +19,10 @@ from agentmux.core.terminal.keys.console import (
     ask,
     press,
 )
+from agentmux.core.terminal.keys.key_commands import MONITOR, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.keys.keys import Key, Pressed
-from agentmux.core.terminal.keys.monitor_keys import (
-    CONFIRMED,
-    MONITOR_KEYS,
-    YES,
-    KeyCondition,
-    MonitorCommand,
-    help_lines,
-)
+from agentmux.core.terminal.keys.monitor_keys import CONFIRMED, help_lines, name_key
 
 NOW = 100.0
 PAGE = TextPage(rows=10, last=95)
@@ -36,12 +31,12 @@ EVERY_KEY = (*Key, *string.printable[:95], "ä", "日")
 
 def pressed(
     *keys: Pressed, decides: bool = True, after_s: float = 1.0
-) -> tuple[Console, MonitorCommand]:
+) -> tuple[Console, KeyCommand]:
     """Press keys one after the other; each question is shown at once."""
-    console, command, now_s = Console(), MonitorCommand.NOTHING, NOW
+    console, command, now_s = Console(), KeyCommand.NOTHING, NOW
     for key in keys:
         console, command = press(console, key, now_s=now_s, decides=decides, page=PAGE)
-        if command is MonitorCommand.ASK:
+        if command is KeyCommand.ASK:
             console = ask(console, "again?", now_s)
         now_s += after_s
     return console, command
@@ -50,53 +45,46 @@ def pressed(
 # -- the table -------------------------------------------------------------------------------------
 
 SITUATIONS = {
-    KeyCondition.ALWAYS: (Console(), False),
-    KeyCondition.DECIDES: (Console(), True),
-    KeyCondition.READS: (Console(reads=MonitorCommand.DIFF, top=50), False),
-    KeyCondition.WRITES: (Console(draft="ab"), True),
+    KeyPlace.ALWAYS: (Console(), False),
+    KeyPlace.DECIDES: (Console(), True),
+    KeyPlace.READS: (Console(reads=KeyCommand.DIFF, top=50), False),
+    KeyPlace.WRITES: (Console(draft="ab"), True),
 }
-ASKED = ask(
-    Console(command=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE, top=50), "again?", NOW
-)
+ASKED = ask(Console(command=KeyCommand.APPROVE, reads=KeyCommand.APPROVE, top=50), "again?", NOW)
 
 
 def does_something(console: Console, key: Pressed, *, decides: bool) -> bool:
     after, command = press(console, key, now_s=NOW, decides=decides, page=PAGE)
     said = after.note != console.note
-    return command is not MonitorCommand.NOTHING or (after != console and not said)
+    return command is not KeyCommand.NOTHING or (after != console and not said)
 
 
-@pytest.mark.parametrize("when", KeyCondition)
-def test_every_key_that_does_something_is_among_those_that_are_shown(when: KeyCondition) -> None:
+@pytest.mark.parametrize("when", MONITOR)
+def test_every_key_that_does_something_is_among_those_that_are_shown(when: KeyPlace) -> None:
     console, decides = SITUATIONS[when]
-    held = {KeyCondition.ALWAYS, when} if when is not KeyCondition.WRITES else {when}
-    shown = {key for each in MONITOR_KEYS if each.when in held for key in each.keys}
-    typed = (
-        {key for key in EVERY_KEY if isinstance(key, str)} if when is KeyCondition.WRITES else set()
-    )
+    held = {KeyPlace.ALWAYS, when} if when is not KeyPlace.WRITES else {when}
+    shown = {key for each in KEYS.lines_at(*held) for key in each.keys}
+    typed = {key for key in EVERY_KEY if isinstance(key, str)} if when is KeyPlace.WRITES else set()
     does = {key for key in EVERY_KEY if does_something(console, key, decides=decides)}
-    nothing_to_leave = {Key.ESCAPE, "q"} if console == Console() else set()
-    assert does | nothing_to_leave == shown | typed
+    idle = {"y"} | ({"escape", "q"} if console == Console() else set())
+    assert set(map(name_key, does)) | (idle & shown) == shown | set(map(name_key, typed))
 
 
 def test_a_question_with_a_text_hears_no_other_keys() -> None:
-    shown = {
-        key for each in MONITOR_KEYS if each.when is not KeyCondition.WRITES for key in each.keys
-    }
-    shown |= YES
+    shown = {key for each in KEYS.lines_at(*MONITOR[:-1]) for key in each.keys}
     does = {key for key in EVERY_KEY if press(ASKED, key, now_s=NOW, decides=True)[1]
-            is not MonitorCommand.NOTHING}  # fmt: skip
-    assert does <= shown
-    for key in set(EVERY_KEY) - shown:
+            is not KeyCommand.NOTHING}  # fmt: skip
+    assert set(map(name_key, does)) <= shown
+    for key in (each for each in EVERY_KEY if name_key(each) not in shown):
         console, _ = press(ASKED, key, now_s=NOW, decides=True, page=PAGE)
         assert console == Console(note=console.note)
 
 
 def test_the_keys_are_shown_under_headings() -> None:
     lines = help_lines("C-b L goes back (main)")
-    for each in MONITOR_KEYS:
-        assert f"  {each.shown:<11}{each.says}" in lines
-    headings = [each.value for each in KeyCondition]
+    for each in KEYS.lines_at(*MONITOR):
+        assert f"  {each.label:<11}{each.says}" in lines
+    headings = [each.value for each in MONITOR]
     headings.insert(2, "To leave; all goes on without you")
     assert [line for line in lines if line and line[0] != " "] == headings
     assert max(map(len, lines)) <= 76
@@ -110,10 +98,10 @@ def test_keys_of_tmux_are_explained_to_who_does_not_know_them() -> None:
 
 
 def test_no_key_has_two_meanings_at_once() -> None:
-    for one, other in product(MONITOR_KEYS, MONITOR_KEYS):
-        at_once = one.when is other.when or (KeyCondition.WRITES not in {one.when, other.when})
+    for one, other in product(KEYS.lines_at(*MONITOR), KEYS.lines_at(*MONITOR)):
+        at_once = one.place is other.place or (KeyPlace.WRITES not in {one.place, other.place})
         if one is not other and at_once:
-            assert not set(one.keys) & set(other.keys), (one.shown, other.shown)
+            assert not set(one.keys) & set(other.keys), (one.label, other.label)
 
 
 # -- what counts is pressed twice ------------------------------------------------------------------
@@ -122,54 +110,53 @@ def test_no_key_has_two_meanings_at_once() -> None:
 @pytest.mark.parametrize(
     ("key", "command"),
     [
-        ("a", MonitorCommand.APPROVE),
-        (Key.INTERRUPT, MonitorCommand.END),
-        ("R", MonitorCommand.RESUME),
-        ("r", MonitorCommand.RESTART),
-        ("x", MonitorCommand.SKIP),
+        ("a", KeyCommand.APPROVE),
+        (Key.INTERRUPT, KeyCommand.END),
+        ("R", KeyCommand.RESUME),
+        ("r", KeyCommand.RESTART),
+        ("w", KeyCommand.SKIP),
+        ("p", KeyCommand.TYPE),
     ],
 )
-def test_what_counts_is_pressed_twice(key: Pressed, command: MonitorCommand) -> None:
-    assert pressed(key)[1] is MonitorCommand.ASK
+def test_what_counts_is_pressed_twice(key: Pressed, command: KeyCommand) -> None:
+    assert pressed(key)[1] is KeyCommand.ASK
     assert pressed(key, key) == (Console(), command)
     assert pressed(key, "y") == (Console(), command)
-    assert pressed(key, "y", after_s=ANSWER_S)[1] is MonitorCommand.NOTHING
-    assert pressed(key, key, key)[1] is MonitorCommand.ASK
-    assert pressed(key, "z", key)[1] is MonitorCommand.ASK
-    assert pressed(key, key, after_s=ANSWER_S)[1] is MonitorCommand.ASK
+    assert pressed(key, "y", after_s=ANSWER_S)[1] is KeyCommand.NOTHING
+    assert pressed(key, key, key)[1] is KeyCommand.ASK
+    assert pressed(key, "z", key)[1] is KeyCommand.ASK
+    assert pressed(key, key, after_s=ANSWER_S)[1] is KeyCommand.ASK
 
 
 def test_one_question_is_no_answer_to_another() -> None:
-    assert pressed("a", Key.INTERRUPT)[1] is MonitorCommand.ASK
-    assert pressed(Key.INTERRUPT, "a")[1] is MonitorCommand.ASK
+    assert pressed("a", Key.INTERRUPT)[1] is KeyCommand.ASK
+    assert pressed(Key.INTERRUPT, "a")[1] is KeyCommand.ASK
 
 
 def test_a_question_that_was_never_shown_is_not_answered() -> None:
     console, command = press(Console(), "a", now_s=NOW, decides=True)
-    assert command is MonitorCommand.ASK
-    assert press(console, "a", now_s=NOW, decides=True)[1] is MonitorCommand.ASK
-    assert press(console, "y", now_s=NOW, decides=True)[1] is MonitorCommand.NOTHING
+    assert command is KeyCommand.ASK
+    assert press(console, "a", now_s=NOW, decides=True)[1] is KeyCommand.ASK
+    assert press(console, "y", now_s=NOW, decides=True)[1] is KeyCommand.NOTHING
 
 
 def test_a_word_with_the_same_letter_twice_answers_nothing() -> None:
     console, _ = press(Console(), "R", now_s=NOW, decides=False)
     console = ask(console, "again?", NOW, rest_s=REST_S)
     for key in ("R", "y"):
-        assert (
-            press(console, key, now_s=NOW + REST_S / 2, decides=False)[1] is MonitorCommand.NOTHING
-        )
-    assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is MonitorCommand.RESUME
+        assert press(console, key, now_s=NOW + REST_S / 2, decides=False)[1] is KeyCommand.NOTHING
+    assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is KeyCommand.RESUME
 
 
 def test_where_nothing_is_to_be_decided_no_key_decides() -> None:
-    for key in ("a", "A", "c", "C"):
+    for key in ("a", "c"):
         console, command = pressed(key, key, decides=False)
-        assert (command, console) == (MonitorCommand.NOTHING, Console(note=console.note))
+        assert (command, console) == (KeyCommand.NOTHING, Console(note=console.note))
         assert (
             console.note
             == f"`{key}` does nothing here, nothing is to be decided now: ? shows all keys"
         )
-    assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is MonitorCommand.END
+    assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is KeyCommand.END
 
 
 def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
@@ -185,14 +172,20 @@ def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
 def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
     console, command = pressed("z")
     assert (command, console.note) == (
-        MonitorCommand.NOTHING,
+        KeyCommand.NOTHING,
         "`z` does nothing here: ? shows all keys",
     )
+    for capital in "ACDSOY":  # a small letter's meaning is not that of its capital
+        assert pressed(capital) == (
+            Console(note=f"`{capital}` does nothing here: ? shows all keys"),
+            KeyCommand.NOTHING,
+        )
     assert pressed("z", Key.TAB)[0].note == "`tab` does nothing here: ? shows all keys"
+    assert pressed(Key.PAGE_DOWN)[0].note.startswith("`pagedown` does nothing here, no text")
     assert pressed("z", "?")[0].note == ""
     assert pressed(Key.DOWN)[0].note.startswith("`down` does nothing here, no text is shown")
     assert pressed(Key.PASTE)[0] == Console()
-    assert pressed("d", "z")[0].reads is MonitorCommand.DIFF
+    assert pressed("d", "z")[0].reads is KeyCommand.DIFF
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -200,13 +193,13 @@ def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
 
 def test_a_text_is_shown_and_closed_by_its_key() -> None:
     for key, command in (
-        ("d", MonitorCommand.DIFF),
-        ("s", MonitorCommand.SUMMARY),
-        ("?", MonitorCommand.KEYS),
+        ("d", KeyCommand.DIFF),
+        ("s", KeyCommand.SUMMARY),
+        ("?", KeyCommand.KEYS),
     ):
         assert pressed(key) == (Console(reads=command), command)
-        assert pressed(key, key) == pressed(key, "q") == (Console(), MonitorCommand.NOTHING)
-    assert pressed("d", "s") == (Console(reads=MonitorCommand.SUMMARY), MonitorCommand.SUMMARY)
+        assert pressed(key, key) == pressed(key, "q") == (Console(), KeyCommand.NOTHING)
+    assert pressed("d", "s") == (Console(reads=KeyCommand.SUMMARY), KeyCommand.SUMMARY)
     assert pressed("d", "c")[0] == Console(draft="")
 
 
@@ -225,7 +218,7 @@ def test_a_text_is_shown_and_closed_by_its_key() -> None:
     ],
 )
 def test_a_text_is_read_from_end_to_end(keys: tuple[Pressed, ...], top: int) -> None:
-    assert pressed("d", *keys)[0] == Console(reads=MonitorCommand.DIFF, top=top)
+    assert pressed("d", *keys)[0] == Console(reads=KeyCommand.DIFF, top=top)
 
 
 def test_what_an_approval_would_do_is_read_by_arrows_which_gives_time_anew() -> None:
@@ -233,15 +226,13 @@ def test_what_an_approval_would_do_is_read_by_arrows_which_gives_time_anew() -> 
     moved, command = press(ASKED, Key.DOWN, now_s=late, decides=True, page=PAGE)
     assert (moved.top, command, moved.asks(late + READ_S - 1)) == (
         51,
-        MonitorCommand.NOTHING,
+        KeyCommand.NOTHING,
         "again?",
     )
-    assert press(moved, "a", now_s=late, decides=True) == (Console(), MonitorCommand.APPROVE)
-    assert press(ASKED, " ", now_s=late, decides=True)[0].reads is MonitorCommand.NOTHING
-    assert (
-        press(ASKED, Key.DOWN, now_s=NOW + READ_S, decides=True)[0].reads is MonitorCommand.NOTHING
-    )
-    assert press(ASKED, Key.DOWN, now_s=NOW, decides=False)[0].reads is MonitorCommand.NOTHING
+    assert press(moved, "a", now_s=late, decides=True) == (Console(), KeyCommand.APPROVE)
+    assert press(ASKED, " ", now_s=late, decides=True)[0].reads is KeyCommand.NOTHING
+    assert press(ASKED, Key.DOWN, now_s=NOW + READ_S, decides=True)[0].reads is KeyCommand.NOTHING
+    assert press(ASKED, Key.DOWN, now_s=NOW, decides=False)[0].reads is KeyCommand.NOTHING
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -252,12 +243,12 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
     assert pressed(*"cab", Key.BACKSPACE, "c", Key.UP)[0].draft == "ac"
     assert pressed(*"cab", Key.CLEAR, *"more")[0].draft == "more"
     assert pressed(*"cab", Key.ENTER)[0].draft == "ab"
-    assert pressed(*"cab", Key.ENTER)[1] is MonitorCommand.ASK
-    assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), MonitorCommand.CHANGE)
-    assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is MonitorCommand.ASK
-    assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is MonitorCommand.ASK
+    assert pressed(*"cab", Key.ENTER)[1] is KeyCommand.ASK
+    assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), KeyCommand.SEND)
+    assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is KeyCommand.ASK
+    assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is KeyCommand.ASK
     console, command = pressed("c", " ", Key.ENTER)
-    assert (console.draft, command) == (" ", MonitorCommand.NOTHING)
+    assert (console.draft, command) == (" ", KeyCommand.NOTHING)
     assert console.note
     assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
 
@@ -265,29 +256,29 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
 def test_where_the_next_cycle_begins_is_chosen_while_writing() -> None:
     assert pressed(*"ca", Key.TAB, Key.TAB, "b")[0] == Console(draft="ab", beginning=2)
     console, command = pressed(*"ca", Key.TAB, Key.ENTER)
-    assert (console.beginning, command) == (1, MonitorCommand.ASK)
+    assert (console.beginning, command) == (1, KeyCommand.ASK)
 
 
 @pytest.mark.parametrize("key", [Key.ESCAPE, Key.INTERRUPT])
 def test_writing_is_left_without_a_trace(key: Key) -> None:
-    assert pressed(*"cab", key) == (Console(), MonitorCommand.NOTHING)
+    assert pressed(*"cab", key) == (Console(), KeyCommand.NOTHING)
 
 
 def test_a_decision_elsewhere_takes_the_draft_away() -> None:
     console, _ = pressed(*"cab")
     console, command = press(console, "z", now_s=NOW, decides=False)
-    assert (console.draft, command) == (None, MonitorCommand.NOTHING)
+    assert (console.draft, command) == (None, KeyCommand.NOTHING)
 
 
-@given(st.lists(st.sampled_from([*Key, *"acRrxdsz?"])))
+@given(st.lists(st.sampled_from([*Key, *"acRrxwpdsz?"])))
 def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
     console = Console()
     for key in keys:
         before = console
         console, command = press(console, key, now_s=NOW, decides=True, page=PAGE)
-        if command in CONFIRMED | {MonitorCommand.CHANGE}:
+        if command in CONFIRMED | {KeyCommand.SEND}:
             assert (before.command, before.until_s > NOW) == (command, True)
-        if command is MonitorCommand.CHANGE:
+        if command is KeyCommand.SEND:
             assert (before.draft or "").strip()
-        if command is MonitorCommand.ASK:
+        if command is KeyCommand.ASK:
             console = ask(console, "again?", NOW)

@@ -40,8 +40,9 @@ from agentmux.core.names.words.listing import join_names
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Console, ask, press
+from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.core.terminal.keys.keys import Pressed
-from agentmux.core.terminal.keys.monitor_keys import DETACH, MonitorCommand, help_lines
+from agentmux.core.terminal.keys.monitor_keys import DETACH, help_lines
 from agentmux.ports.session.session_files import SessionFiles
 from agentmux.ports.tmux.display import DisplayedText, MonitorContent, ResultView
 from agentmux.threads import in_daemon_thread
@@ -56,10 +57,10 @@ _CHANGED: Final = "the result is not the one that you saw: look at it again, the
 _EXPIRED: Final = "the question has expired: press a to ask again"
 _LOADS: Final = ("looking …",)
 _TITLES: Final = {
-    MonitorCommand.DIFF: "Every change so far",
-    MonitorCommand.SUMMARY: "The summary",
-    MonitorCommand.KEYS: "All keys of the monitor",
-    MonitorCommand.APPROVE: "What an approval would do",
+    KeyCommand.DIFF: "Every change so far",
+    KeyCommand.SUMMARY: "The summary",
+    KeyCommand.KEYS: "All keys of the monitor",
+    KeyCommand.APPROVE: "What an approval would do",
 }
 
 
@@ -120,22 +121,23 @@ class MonitorKeys:
         self._approval: tuple[Approved, int] | None = None
         self._unsent: tuple[Console, Console, str] | None = None
         self._named: tuple[str, ...] = ()
-        self._texts: dict[MonitorCommand, tuple[str, ...]] = {}
+        self._texts: dict[KeyCommand, tuple[str, ...]] = {}
         self._result: ResultView | None = None
         self._result_of = -1
         self._went = ""
-        self._do: Final[dict[MonitorCommand, Callable[[Pressed], None]]] = {
-            MonitorCommand.ASK: lambda _: self._ask_again(),
-            MonitorCommand.APPROVE: lambda _: self._approve(),
-            MonitorCommand.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
-            MonitorCommand.DIFF: lambda _: self._read(MonitorCommand.DIFF, every_change),
-            MonitorCommand.SUMMARY: lambda _: self._read(MonitorCommand.SUMMARY, _summary),
-            MonitorCommand.GO: lambda key: self._go_to(int(str(key))),
-            MonitorCommand.GO_WAITING: lambda _: self._go_waiting(),
-            MonitorCommand.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
-            MonitorCommand.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
-            MonitorCommand.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
-            MonitorCommand.TYPE: lambda _: self._hand_over(partial(self._type, self._named)),
+        self._do: Final[dict[KeyCommand, Callable[[Pressed], None]]] = {
+            KeyCommand.ASK: lambda _: self._ask_again(),
+            KeyCommand.APPROVE: lambda _: self._approve(),
+            KeyCommand.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
+            KeyCommand.DIFF: lambda _: self._read(KeyCommand.DIFF, every_change),
+            KeyCommand.SUMMARY: lambda _: self._read(KeyCommand.SUMMARY, _summary),
+            KeyCommand.GO: lambda key: self._go_to(int(str(key))),
+            KeyCommand.ANSWER: lambda _: self._go_to_next(self._asks, "no agent asks you anything"),
+            KeyCommand.NEEDY: lambda _: self._go_to_next(self._waits, "no seat waits for you"),
+            KeyCommand.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
+            KeyCommand.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
+            KeyCommand.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
+            KeyCommand.TYPE: lambda _: self._hand_over(partial(self._type, self._named)),
         }
 
     def cancel(self) -> None:
@@ -174,7 +176,7 @@ class MonitorKeys:
         self._console, command = press(
             before, key, now_s=now_s, decides=self._decides, page=self._tools.display.page()
         )
-        if command is MonitorCommand.CHANGE:
+        if command is KeyCommand.SEND:
             self._send(before)
         elif command in self._do:
             self._do[command](key)
@@ -268,7 +270,7 @@ class MonitorKeys:
     def _keep_up(self) -> None:
         """Look at a new result that the user has to decide on; forget a result that was decided."""
         state = self._session.state
-        if not self._decides and self._console.reads is MonitorCommand.APPROVE:
+        if not self._decides and self._console.reads is KeyCommand.APPROVE:
             self._console = Console()  # the decision was made elsewhere
         if not takes_approval(state):
             self._result, self._result_of = None, -1
@@ -293,23 +295,23 @@ class MonitorKeys:
         session = self._session
         return partial(work, self._world, session.files, session.state)
 
-    def _read(self, command: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
+    def _read(self, command: KeyCommand, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts.setdefault(command, _LOADS)
         self._background.run(f"reading {command.value}", self._load(command, work))
 
-    async def _load(self, command: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
+    async def _load(self, command: KeyCommand, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts[command] = await in_daemon_thread(self._of_session(work))
         self.draw()
 
     def _reading(self, console: Console, leave: str) -> DisplayedText | None:
-        if console.reads is MonitorCommand.NOTHING:
+        if console.reads is KeyCommand.NOTHING:
             return None
-        keys = console.reads is MonitorCommand.KEYS
+        keys = console.reads is KeyCommand.KEYS
         return DisplayedText(
             title=_TITLES[console.reads],
             lines=help_lines(leave) if keys else self._texts.get(console.reads, ()),
             top=console.top,
-            is_diff=console.reads is MonitorCommand.DIFF,
+            is_diff=console.reads is KeyCommand.DIFF,
         )
 
     # -- what is asked for twice -------------------------------------------------------------
@@ -318,29 +320,29 @@ class MonitorKeys:
         """Show what a second press of the same key would do."""
         command, state = self._console.command, self._session.state
         match command:
-            case MonitorCommand.APPROVE:
+            case KeyCommand.APPROVE:
                 self._console = replace(_LOOKS)  # a new object tells presses apart
                 self._background.run("the approval", self._ask_approval())
-            case MonitorCommand.END:
+            case KeyCommand.END:
                 self._ask(self._console, _END)
-            case MonitorCommand.CHANGE:
+            case KeyCommand.SEND:
                 name, _ = self._beginning(self._console, state)
                 hint = f"press Enter again {_WITHIN} to ask for these changes"
                 self._ask(self._console, f"{hint}; the next cycle begins in {name}")
-            case MonitorCommand.RESUME:
+            case KeyCommand.RESUME:
                 self._ask_about(
                     "R", list_stopped_seats(state), "resume {}", "no pane waits for your choice"
                 )
-            case MonitorCommand.RESTART:
+            case KeyCommand.RESTART:
                 none = "no seat has failed or ended"
                 self._ask_about("r", list_restartable_seats(state), "start {} again", none)
-            case MonitorCommand.TYPE:
+            case KeyCommand.TYPE:
                 none = "no prompt waits for an input field that is not recognised"
                 does = "type the prompt of {} at the cursor, and Enter: look at the pane first"
-                self._ask_about("t", self._find_untyped(), does, none)
+                self._ask_about("p", self._find_untyped(), does, none)
             case _:
                 none = "there is no check that could not run"
-                self._ask_about("x", list_skippable_seats(state), "go on without {}", none)
+                self._ask_about("w", list_skippable_seats(state), "go on without {}", none)
 
     def _ask_about(self, key: str, seats: tuple[str, ...], does: str, none: str) -> None:
         if not seats:
@@ -361,7 +363,7 @@ class MonitorKeys:
         left_s = console.until_s - loop.time()
         if 0 < left_s < float("inf"):
             loop.call_later(left_s, self._expire)
-        elif console.reads is MonitorCommand.APPROVE and console.question:
+        elif console.reads is KeyCommand.APPROVE and console.question:
             self._console = replace(console, question="", note=_EXPIRED)
         self.draw()
 
@@ -384,13 +386,13 @@ class MonitorKeys:
         if self._console is not pressed or self._session.state != state:
             return
         if isinstance(question, str):
-            self._texts[MonitorCommand.APPROVE] = ()
+            self._texts[KeyCommand.APPROVE] = ()
             self._ask(Console(), f"not approved: {question}")
             return
-        self._texts[MonitorCommand.APPROVE] = question.lines
+        self._texts[KeyCommand.APPROVE] = question.lines
         self._approval = question.approval, state.cycle
         again = f"press a again within {READ_S:g} s to {question.effect}"
-        self._ask(Console(command=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
+        self._ask(Console(command=KeyCommand.APPROVE, reads=KeyCommand.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
 
@@ -487,17 +489,21 @@ class MonitorKeys:
         else:
             self._go(*seats[number - 1])
 
-    def _go_waiting(self) -> None:
-        """Go to a seat that waits for the user; each press goes to the next of several."""
+    def _go_to_next(self, needs_user: Callable[[str, Seat], bool], none: str) -> None:
+        """Go to a seat that needs the user; each press goes to the next of several."""
         seats = self._session.state.seats
-        waiting = [name for name, seat in seats.items() if self._waits(name, seat)]
+        waiting = [name for name, seat in seats.items() if needs_user(name, seat)]
         if not waiting:
-            note = "it is your turn here" if self._decides else "no seat waits for you"
+            note = "it is your turn here" if self._decides else none
             self._console = replace(self._console, note=note)
             return
         after = waiting.index(self._went) + 1 if self._went in waiting else 0
         self._went = waiting[after % len(waiting)]
         self._go(self._went, seats[self._went])
+
+    def _asks(self, name: str, _: Seat) -> bool:
+        seen = self._sight.statuses.get(name)
+        return seen is not None and seen.status == statuses.WAITING
 
     def _waits(self, name: str, seat: Seat) -> bool:
         seen = self._sight.statuses.get(name)

@@ -1,6 +1,6 @@
 """The state of the monitor's input, and how a key changes it. Pure.
 
-`monitor_keys` has the table of keys.
+`key_table` has the table of keys.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.core.terminal.keys.monitor_keys import (
     CONFIRMED,
     MOVES,
     READS,
-    YES,
-    MonitorCommand,
     command_of,
     why_not,
     writing_command,
@@ -53,6 +52,7 @@ class TextPage:
 
 
 _NO_PAGE: Final = TextPage()
+_LEAVES: Final = frozenset({KeyCommand.BACK, KeyCommand.QUIT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Console:
         from_s: The time from which a second press of a letter counts, in seconds on the caller's
             clock; other keys, such as Enter, count at once.
         until_s: The time at which the question expires, in seconds on the caller's clock.
-        reads: Which text is shown, named by the command that shows it: `MonitorCommand.DIFF`,
+        reads: Which text is shown, named by the command that shows it: `KeyCommand.DIFF`,
             ``SUMMARY`` or ``KEYS``; ``APPROVE`` stands for what an approval would do; ``NOTHING``
             if no text is shown.
         top: The number of the line of that text that is at the top of the screen, from 0.
@@ -79,11 +79,11 @@ class Console:
 
     draft: str | None = None
     beginning: int = 0
-    command: MonitorCommand = MonitorCommand.NOTHING
+    command: KeyCommand = KeyCommand.NOTHING
     question: str = ""
     from_s: float = float("-inf")
     until_s: float = float("-inf")
-    reads: MonitorCommand = MonitorCommand.NOTHING
+    reads: KeyCommand = KeyCommand.NOTHING
     top: int = 0
     note: str = ""
 
@@ -94,7 +94,7 @@ class Console:
 
 def press(
     console: Console, key: Pressed, *, now_s: float, decides: bool, page: TextPage = _NO_PAGE
-) -> tuple[Console, MonitorCommand]:
+) -> tuple[Console, KeyCommand]:
     """Return the console after a key, and the command that the monitor must run; runs nothing.
 
     Args:
@@ -113,36 +113,34 @@ def press(
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
         return _edit_draft(console, key, now_s)
-    command = command_of(key, reads=console.reads is not MonitorCommand.NOTHING, decides=decides)
-    if key in YES and console.asks(now_s):
-        command = console.command
-    if console.reads is MonitorCommand.APPROVE and isinstance(key, str) and command in MOVES:
+    command = command_of(key, reads=console.reads is not KeyCommand.NOTHING, decides=decides)
+    if command is KeyCommand.YES:
+        command = console.command if console.asks(now_s) else KeyCommand.NOTHING
+    if console.reads is KeyCommand.APPROVE and isinstance(key, str) and command in MOVES:
         command = (
-            MonitorCommand.NOTHING
+            KeyCommand.NOTHING
         )  # a letter may be meant for an agent whose pane has just closed
     if command in CONFIRMED:
         return _again(console, key, command, now_s)
     if command in MOVES:
-        return _scroll_text(console, command, now_s, page), MonitorCommand.NOTHING
+        return _scroll_text(console, command, now_s, page), KeyCommand.NOTHING
     return _press_once(console, key, command)
 
 
-def _press_once(
-    console: Console, key: Pressed, command: MonitorCommand
-) -> tuple[Console, MonitorCommand]:
+def _press_once(console: Console, key: Pressed, command: KeyCommand) -> tuple[Console, KeyCommand]:
     """Return the console after a key that needs no second press, and the command to run."""
-    still = console.reads is not MonitorCommand.APPROVE
+    still = console.reads is not KeyCommand.APPROVE
     kept = Console(reads=console.reads, top=console.top) if still else Console()
     if command in READS:
-        shown = MonitorCommand.NOTHING if command is console.reads else command
+        shown = KeyCommand.NOTHING if command is console.reads else command
         return Console(reads=shown), (
-            command if shown is not MonitorCommand.NOTHING else MonitorCommand.NOTHING
+            command if shown is not KeyCommand.NOTHING else KeyCommand.NOTHING
         )
-    if command is MonitorCommand.WRITE:
-        return Console(draft=""), MonitorCommand.NOTHING
-    if command is MonitorCommand.BACK:
-        return Console(), MonitorCommand.NOTHING
-    if command is MonitorCommand.NOTHING:
+    if command is KeyCommand.CHANGES:
+        return Console(draft=""), KeyCommand.NOTHING
+    if command in _LEAVES:
+        return Console(), KeyCommand.NOTHING
+    if command is KeyCommand.NOTHING:
         return replace(kept, note=why_not(key)), command
     return kept, command
 
@@ -160,69 +158,67 @@ def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -
         rest_s: How many seconds pass before a second press of a letter counts. Other keys, such as
             Enter, count at once.
     """
-    time_s = READ_S if console.reads is MonitorCommand.APPROVE else ANSWER_S
+    time_s = READ_S if console.reads is KeyCommand.APPROVE else ANSWER_S
     return replace(console, question=question, from_s=now_s + rest_s, until_s=now_s + time_s)
 
 
 def _current(console: Console, now_s: float, *, decides: bool) -> Console:
     """Return an empty console if its question has expired or its decision can no longer be made."""
-    asked = console.reads is MonitorCommand.APPROVE or console.draft is not None
+    asked = console.reads is KeyCommand.APPROVE or console.draft is not None
     if (asked and not decides) or (
-        console.reads is MonitorCommand.APPROVE and now_s >= console.until_s
+        console.reads is KeyCommand.APPROVE and now_s >= console.until_s
     ):
         return Console()
     return console
 
 
 def _again(
-    console: Console, key: Pressed, command: MonitorCommand, now_s: float
-) -> tuple[Console, MonitorCommand]:
+    console: Console, key: Pressed, command: KeyCommand, now_s: float
+) -> tuple[Console, KeyCommand]:
     """Return the console after a key that asks for ``command``, and the command to run.
 
     If the open question is about the same command, that is ``command``. If not, it is
-    `MonitorCommand.ASK`, and the console keeps its draft. A second press is needed because the
+    `KeyCommand.ASK`, and the console keeps its draft. A second press is needed because the
     first may have been meant for an agent whose pane has just closed.
     """
     if command is console.command and now_s < console.until_s:
         early = isinstance(key, str) and now_s < console.from_s
-        return (console, MonitorCommand.NOTHING) if early else (Console(), command)
+        return (console, KeyCommand.NOTHING) if early else (Console(), command)
     return Console(
         draft=console.draft, beginning=console.beginning, command=command
-    ), MonitorCommand.ASK
+    ), KeyCommand.ASK
 
 
-def _scroll_text(
-    console: Console, command: MonitorCommand, now_s: float, page: TextPage
-) -> Console:
+def _scroll_text(console: Console, command: KeyCommand, now_s: float, page: TextPage) -> Console:
     """Return the console with its text scrolled; the time of an open question starts again."""
     steps = {
-        MonitorCommand.LINE_DOWN: 1,
-        MonitorCommand.LINE_UP: -1,
-        MonitorCommand.PAGE_DOWN: page.rows,
+        KeyCommand.DOWN: 1,
+        KeyCommand.UP: -1,
+        KeyCommand.PAGE_DOWN: page.rows,
     }
     steps |= {
-        MonitorCommand.PAGE_UP: -page.rows,
-        MonitorCommand.FIRST_PAGE: -console.top,
-        MonitorCommand.LAST_PAGE: page.last,
+        KeyCommand.PAGE_UP: -page.rows,
+        KeyCommand.FIRST: -console.top,
+        KeyCommand.LAST: page.last,
     }
     moved = replace(console, top=min(max(console.top + steps[command], 0), page.last))
     return ask(moved, console.question, now_s) if console.question else moved
 
 
-def _edit_draft(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
+def _edit_draft(console: Console, key: Pressed, now_s: float) -> tuple[Console, KeyCommand]:
     """Return the console after a key while a change request is typed, and the command to run."""
     draft, command = console.draft or "", writing_command(key)
-    if command is MonitorCommand.SEND:
+    if command is KeyCommand.SEND:
         if draft.strip():
-            return _again(console, key, MonitorCommand.CHANGE, now_s)
-        return Console(draft=draft, note="write what should change first"), MonitorCommand.NOTHING
-    if command is MonitorCommand.BACK:
-        return Console(), MonitorCommand.NOTHING
-    beginning = console.beginning + (command is MonitorCommand.BEGINNING)
-    if command is MonitorCommand.ERASE:
+            return _again(console, key, command, now_s)
+        return Console(draft=draft, note="write what should change first"), KeyCommand.NOTHING
+    if command is KeyCommand.BACK:
+        return Console(), KeyCommand.NOTHING
+    beginning = console.beginning + (command is KeyCommand.BEGINNING)
+    if command is KeyCommand.ERASE:
         draft = draft[:-1]
-    elif command is MonitorCommand.CLEAR:
+    elif command is KeyCommand.CLEAR:
         draft = ""
     elif isinstance(key, str):
         draft = (draft + key)[:DRAFT_MAX]
-    return Console(draft=draft, beginning=beginning), MonitorCommand.NOTHING
+    return Console(draft=draft, beginning=beginning), KeyCommand.NOTHING

@@ -10,21 +10,21 @@ from typing import Final
 
 
 class Key(Enum):
-    """A key that does not type a character, or the start of a paste."""
+    """A key that does not type a character, by its name in `key_table`, or the start of a paste."""
 
     UP = "up"
     DOWN = "down"
-    PAGE_UP = "page up"
-    PAGE_DOWN = "page down"
+    PAGE_UP = "pageup"
+    PAGE_DOWN = "pagedown"
     HOME = "home"
     END = "end"
     ENTER = "enter"
     ESCAPE = "escape"
     TAB = "tab"
     BACKSPACE = "backspace"
-    CLEAR = "clear"
-    CTRL_F = "ctrl-f"
-    INTERRUPT = "interrupt"
+    CLEAR = "ctrl+u"
+    CTRL_F = "ctrl+f"
+    INTERRUPT = "ctrl+c"
     PASTE = "paste"
     """The start of a paste; the keys of the pasted text follow, with spaces for its line ends."""
 

@@ -1,0 +1,220 @@
+"""The table of keys, which monitor, desk and page read, with their help and the docs.
+
+A letter has one line, and so one meaning everywhere; a key that is not in the table does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.keys.key_commands import DESK, KeyCommand, KeyPlace
+
+_LOOKS: Final = frozenset({KeyCommand.ATTACH, KeyCommand.PAGER})
+"""The commands that run a command of AgentMux and change nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLine:
+    """What keys do in one place.
+
+    Attributes:
+        keys: The keys: printable characters, and else Textual's names, such as ``ctrl+c``; all of
+            them do the same. Empty if the line is only for the help.
+        says: What they do, as the help shows it.
+        command: What they stand for.
+        place: Where they do it.
+        runs: The command that they run, as typed after ``agentmux``; empty if they run none.
+    """
+
+    keys: tuple[str, ...]
+    says: str
+    command: KeyCommand
+    place: KeyPlace
+    runs: str = ""
+
+    @property
+    def label(self) -> str:
+        """The keys as the help shows them.
+
+        Of several keys, those with Ctrl or Shift are left out; a row of digits becomes a range.
+        """
+        plain = [each for each in self.keys if len(each) == 1 or "+" not in each] or self.keys
+        if len(plain) > 2 and plain[0].isdecimal():
+            return f"{plain[0]}-{plain[-1]}"
+        return " ".join(map(show_key, plain)) or "any key"
+
+    @property
+    def decides(self) -> bool:
+        """Whether the key runs a command that acts on sessions, rather than only showing them."""
+        return bool(self.runs) and self.command not in _LOOKS
+
+
+_SHOWN: Final = {
+    "down": "\u2193", "up": "\u2191", "left": "\u2190", "right": "\u2192",
+    "pagedown": "PgDn", "pageup": "PgUp", "delete": "Del", "insert": "Ins", "escape": "Esc",
+}  # fmt: skip
+
+
+def show_key(key: str) -> str:
+    """Return a key as the help shows it."""
+    head, plus, last = key.rpartition("+")
+    if plus and last:
+        return f"{head.capitalize()}-{show_key(last).capitalize()}"
+    return _SHOWN.get(key, key if len(key) == 1 else key.capitalize())
+
+
+def _line(
+    keys: str, command: KeyCommand, says: Mapping[KeyPlace, str], runs: str = ""
+) -> Iterator[KeyLine]:
+    """Yield a line for each place in ``says``; ``keys`` are separated by spaces."""
+    for place, text in says.items():
+        yield KeyLine(keys=tuple(keys.split()), says=text, command=command, place=place, runs=runs)
+
+
+_C = KeyCommand
+_TURN, _ALWAYS, _READS, _WRITES = KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES
+_SESSION, _SEEN, _FOUND = KeyPlace.SESSION, KeyPlace.SHOWN, KeyPlace.FOUND
+_LIST, _DESK, _FLEET = KeyPlace.LIST, KeyPlace.DESK, KeyPlace.FLEET
+
+KEY_LINES: Final = tuple(chain(
+    _line("enter", _C.ATTACH, {
+        _SESSION: "attach to it; at rest: its resume",
+        _FLEET: "open its session in this terminal; on another host, through ssh",
+    }, "attach"),
+    _line("a", _C.APPROVE, dict.fromkeys(
+        (_TURN, _SESSION, _FLEET), "approve: shows what would happen, then asks",
+    ), "approve"),
+    _line("c", _C.CHANGES, {
+        _TURN: "ask for changes: write what should change",
+        _SESSION: "ask for changes, with your comments on the diff",
+        _FLEET: "ask for changes: shows what there is, then asks for your words",
+    }, "request-changes"),
+    _line("d", _C.DIFF, dict.fromkeys((_ALWAYS, _SESSION), "the diff: every change so far")),
+    _line("s", _C.SUMMARY, {
+        **dict.fromkeys((_ALWAYS, _SESSION), "the whole summary"),
+        _FLEET: "what is to be decided on the feature",
+    }),
+    _line("1 2 3 4 5 6 7 8 9", _C.GO, {_ALWAYS: "go to the pane of the seat with this number"}),
+    _line("x", _C.ANSWER, {
+        _ALWAYS: "answer an agent: go to the one that asks",
+        _SESSION: "answer the question that an agent asks",
+    }, "answer"),
+    _line("t", _C.TELL, {_SESSION: "send a message to an agent that runs"}, "tell"),
+    _line("o", _C.NEEDY, {
+        _ALWAYS: "go to the seat that waits for you", _LIST: "the next session that needs you",
+    }),
+    _line("R", _C.RESUME, {
+        _ALWAYS: "resume all panes that wait for your choice (asks)",
+        _SESSION: "resume it, or all marked ones: shows the plan, then asks",
+    }, "resume"),
+    _line("r", _C.RESTART, {
+        _ALWAYS: "start a seat again that failed or ended (asks)",
+        _SESSION: "start a seat again that failed or ended",
+        _FLEET: "go on with a feature that has failed: asks first",
+    }, "restart"),
+    _line("w", _C.SKIP, {_ALWAYS: "go on without a check that could not run (asks)"}),
+    _line("p", _C.TYPE, {_ALWAYS: "type a waiting prompt, whatever the screen shows (asks)"}),
+    _line("u", _C.UNPARK, {
+        _SESSION: "let agents go on that wait for a usage limit: asks first",
+    }, "unpark"),
+    _line("S", _C.STOP, {
+        _SESSION: "stop it: asks first",
+        _FLEET: "stop a feature, and run it no further: asks first",
+    }, "stop"),
+    _line("D delete", _C.REMOVE, {_SESSION: "remove it for good: asks first"}, "remove"),
+    _line("H", _C.DRAIN, {
+        _FLEET: "let the host that is marked below take nothing more: asks first",
+    }),
+    _line("1 2 3 4 5 6", _C.TAB, {_SEEN: "the tab with this number"}),
+    _line("right l", _C.NEXT_TAB, {_SEEN: "the next tab"}),
+    _line("left h", _C.LAST_TAB, {_SEEN: "the tab before"}),
+    _line(".", _C.NEXT_PART, {_SEEN: "the next seat, document, or file of the diff"}),
+    _line(",", _C.LAST_PART, {_SEEN: "the seat, document, or file before"}),
+    _line("v", _C.FILES, {_SEEN: "the changed files: choose one to go to"}),
+    _line("tab shift+tab", _C.FOCUS, {_SEEN: "move in the list, or in what is shown"}),
+    _line("z", _C.WIDEN, {_SEEN: "give it the whole width; again: the list is back"}),
+    _line("i", _C.COMMENT, {_SEEN: "comment on the selected line of the diff"}),
+    _line("e", _C.EDIT, {_SEEN: "open the file in $VISUAL or $EDITOR; elsewhere its folder"}),
+    _line("P", _C.PAGER, {_SEEN: "the diff in the pager of git, such as delta"}, "diff"),
+    _line("n", _C.NEXT_HIT, {_FOUND: "the next line with it"}),
+    _line("N", _C.LAST_HIT, {_FOUND: "the line with it before"}),
+    _line("/", _C.SEARCH, {_LIST: "search the list, or what is shown if it has the focus"}),
+    _line("space", _C.MARK, {_LIST: "mark it: a resume then takes all that are marked"}),
+    _line("n", _C.NEW, {_DESK: "start a new session"}, "start"),
+    _line("f", _C.FLEET, {_DESK: "the fleet, if one is set up: its features, decisions, hosts"}),
+    _line("?", _C.KEYS, dict.fromkeys((_ALWAYS, _DESK), "all keys")),
+    _line("ctrl+p", _C.PALETTE, {_DESK: "find what a key does by its words"}),
+    _line("y", _C.YES, {
+        _ALWAYS: "yes to what is asked, as its own key again", _DESK: "yes to what is asked",
+    }),
+    _line("escape", _C.BACK, {
+        _ALWAYS: "close a text; take back a question",
+        _LIST: "end the search, or take all marks back",
+        _FLEET: "back to the sessions",
+    }),
+    _line("q", _C.QUIT, {_ALWAYS: "close a text"}),
+    _line("q ctrl+c ctrl+q", _C.QUIT, {_DESK: "leave the desk; all sessions go on"}),
+    _line("ctrl+c", _C.END, {_ALWAYS: "end the orchestrator (asks); agents go on"}),
+    _line("", _C.NOTHING, {_ALWAYS: "close the session once it is done"}),
+    _line("down j", _C.DOWN, dict.fromkeys((_READS, _LIST), "a line down")),
+    _line("up k", _C.UP, dict.fromkeys((_READS, _LIST), "a line up")),
+    _line("pagedown space", _C.PAGE_DOWN, {_READS: "a page down"}),
+    _line("pagedown ctrl+f", _C.PAGE_DOWN, {_LIST: "a page down"}),
+    _line("pageup b", _C.PAGE_UP, {_READS: "a page up"}),
+    _line("pageup ctrl+b", _C.PAGE_UP, {_LIST: "a page up"}),
+    _line("home g", _C.FIRST, {_READS: "the beginning", _LIST: "the first line"}),
+    _line("end G", _C.LAST, {_READS: "the end", _LIST: "the last line"}),
+    _line("ctrl+r", _C.LOOK, {_FLEET: "look again now"}),
+    _line("enter", _C.SEND, {_WRITES: "send it; a second Enter confirms"}),
+    _line("tab", _C.BEGINNING, {_WRITES: "choose where the next cycle begins"}),
+    _line("backspace", _C.ERASE, {_WRITES: "erase the last letter"}),
+    _line("ctrl+u", _C.CLEAR, {_WRITES: "erase all"}),
+    _line("escape ctrl+c", _C.BACK, {_WRITES: "cancel"}),
+))  # fmt: skip
+"""Every key. The help lists the lines of a place in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTable:
+    """The keys in effect: those of AgentMux, or a user's own.
+
+    Attributes:
+        lines: What the keys do.
+    """
+
+    lines: tuple[KeyLine, ...] = KEY_LINES
+
+    def lines_at(self, *places: KeyPlace) -> tuple[KeyLine, ...]:
+        """Return the lines of these places, in the order of the table."""
+        return tuple(each for each in self.lines if each.place in places)
+
+    def find(self, key: str, *places: KeyPlace) -> KeyCommand:
+        """Return what a key does in the first of these places in which it does something.
+
+        ``NOTHING`` if it does nothing in any of them.
+        """
+        lines = (each for place in places for each in self.lines_at(place))
+        return next((each.command for each in lines if key in each.keys), KeyCommand.NOTHING)
+
+    def line_of(self, command: KeyCommand) -> KeyLine:
+        """Return the first line of the desk, or of its view of the fleet, with this command."""
+        lines = self.lines_at(*DESK, KeyPlace.FLEET)
+        return next(each for each in lines if each.command is command)
+
+    def show(self, command: KeyCommand) -> str:
+        """Return the first key of the desk for a command, as it is shown."""
+        return self.line_of(command).label.split()[0]
+
+    def help_lines(self, *places: KeyPlace) -> Iterator[str]:
+        """Yield the lines that ``?`` shows: the heading of each place, its keys, an empty line."""
+        for place in places:
+            yield place.value
+            yield from (f"  {each.label:<11}{each.says}" for each in self.lines_at(place))
+            yield ""
+
+
+KEYS: Final = KeyTable()
+"""The keys of AgentMux itself."""
