@@ -14,12 +14,14 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
+from agentmux.adapters.config.own_keys import THEMES
 from agentmux.adapters.config.pipeline_files import names_in, pipeline_folders, read_source
 from agentmux.app.session.configuration.pipeline_choice import check_pipeline
 from agentmux.cli.fast.commands import PLACE
@@ -31,7 +33,8 @@ from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
 from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, KeyCommand, KeyPlace
-from agentmux.core.terminal.keys.key_table import KEYS, KeyLine
+from agentmux.core.terminal.keys.key_names import KEY_NAMES
+from agentmux.core.terminal.keys.key_table import KEYS, OWN_KEYS, KeyLine
 from benchmarks.cost import DATA as COSTS
 from docs import command_data, man_page
 
@@ -432,7 +435,8 @@ words are not read by a shell. `P` shows the diff in the pager that git is confi
 (`pager.diff`, `core.pager`), such as delta.
 
 Changes come by themselves: the desk watches the folders of unfinished sessions and the processes of
-their orchestrators. Colours follow the terminal; `NO_COLOR` turns them off, and nothing is said by
+their orchestrators. Colours follow the terminal unless you [choose a
+theme](#your-own-keys-and-colours); `NO_COLOR` turns them off, and nothing is said by
 a colour alone. The mouse selects, scrolls, and clicks tabs and the keys in the last line; a second
 click on a session attaches to it.
 
@@ -440,9 +444,40 @@ Where [the fleet](fleet.md#in-the-desk-and-on-the-page) is set up, `f` shows it.
 """
 
 
+_OWN: Final = """\
+## Your own keys and colours
+
+```yaml
+# ~/.config/agentmux/config.yaml
+desk:
+  keys: {{approve: A, stop: [ctrl+x, F8], diff: D, remove: ctrl+d}}
+  theme: solarized-dark
+```
+
+A command that you name has these keys and no others, in the list, in the view of the fleet, in `?`,
+in the last line, in hints and in the palette. A key is written as `?` shows it, or by its name:
+{keys}, a character, `ctrl+` with a letter, `shift+` with Tab, Home, End or an arrow.
+A key that would stand for two commands is an error, so give the other one another key, too. `1` to
+`6`, `y` and `Esc` stay as they are. The monitor and the page have the keys of AgentMux.
+
+The names of the commands, with their keys: {names}.
+
+Without a theme, the desk has the colours of your terminal. The themes: {themes}.
+"""
+
+
 def desk() -> str:
     """Return docs/reference/desk.md: the keys are those of the program's own table."""
-    return _key_page(_DESK, DESK)
+    names = (f"`{each}` (`{KEYS.line_of(KeyCommand[each.upper()]).label}`)" for each in OWN_KEYS)
+    plain = (f"`{each}`" for each in KEY_NAMES if "+" not in each and not each[1:].isdecimal())
+    own = {"names": ", ".join(names), "themes": ", ".join(f"`{each}`" for each in THEMES)}
+    text = _OWN.format(**own, keys=", ".join((*plain, "`f1` to `f12`")))
+    paragraphs = (each if "```" in each else _fill(each) for each in text.split("\n\n"))
+    return f"{_key_page(_DESK, DESK)}\n" + "\n\n".join(paragraphs) + "\n"
+
+
+def _fill(paragraph: str) -> str:
+    return textwrap.fill(paragraph, 100, break_on_hyphens=False, break_long_words=False)
 
 
 def monitor() -> str:

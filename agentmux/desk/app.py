@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CSS: Final = """
-Screen { layout: vertical; background: ansi_default; color: ansi_default; }
+Screen { layout: vertical; background: $background; color: $foreground; }
 #head, #foot, #said, #tabs, #note { height: 1; }
 #body { height: 1fr; }
 #list { width: 40%; min-width: 32; overflow-x: hidden; }
 SessionList, PageView, VerticalScroll {
   scrollbar-size: 1 1;
   scrollbar-color: ansi_bright_black; scrollbar-color-hover: ansi_bright_black;
-  scrollbar-color-active: ansi_bright_black; scrollbar-background: ansi_default;
-  scrollbar-background-hover: ansi_default; scrollbar-background-active: ansi_default;
-  scrollbar-corner-color: ansi_default;
+  scrollbar-color-active: ansi_bright_black; scrollbar-background: $background;
+  scrollbar-background-hover: $background; scrollbar-background-active: $background;
+  scrollbar-corner-color: $background;
 }
 #body.widened #list { display: none; }
 #body.widened #right { border-left: none; padding-left: 0; }
@@ -62,10 +62,10 @@ SessionList, PageView, VerticalScroll {
 ModalScreen { align: center middle; background: transparent; }
 .dialog {
   width: 100%; max-width: 104; height: auto; max-height: 100%;
-  border: round ansi_bright_black; padding: 0 1; background: ansi_default;
+  border: round ansi_bright_black; padding: 0 1; background: $background;
 }
 .dialog VerticalScroll { height: auto; max-height: 70vh; }
-.dialog TextArea { height: 8; background: ansi_default; }
+.dialog TextArea { height: 8; background: $background; }
 .title { text-style: bold; }
 .foot { height: auto; text-style: bold; color: ansi_yellow; }
 #choices { height: auto; }
@@ -109,8 +109,8 @@ class DeskApp(App[int]):
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, tools: DeskTools) -> None:
-        super().__init__(ansi_color=True)
-        self.theme = "ansi-dark"
+        super().__init__(ansi_color=True if tools.theme is None else None)
+        self.theme = tools.theme or "ansi-dark"
         self.tools, self.keys = tools, tools.keys
         self.pages = SessionPages(tools.reader, tools.commands.locate, self.keys)
         self._fleet: FleetScreen | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -14,6 +15,8 @@ from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.adapters.system.processes.processes import agent_above
 from agentmux.adapters.system.python.garbage import collect_often
+from agentmux.core.config.settings import DeskSettings
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.desk.list.reading import SessionReader
 from agentmux.desk.list.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
@@ -36,8 +39,10 @@ def open_desk(
         colours: Whether to use colours.
 
     Raises:
+        ConfigError: The user's own configuration has a mistake.
         Exception: An error ended the desk. The terminal has been restored.
     """
+    own = _own_settings(environ)
     feed, reader = _feed(project, environ, config)
     feed.begin()  # reads in a thread while Textual is imported
     from agentmux.desk.app import DeskApp
@@ -57,6 +62,8 @@ def open_desk(
         here=project,
         fleet=_fleet(commands, project),
         agent=agent,
+        keys=KEYS.with_own(own.keys),
+        theme=own.theme,
     )
     machine.tell_libraries(colours=colours)
     app = DeskApp(tools)
@@ -70,6 +77,16 @@ def open_desk(
         return app.return_code or 0
     finally:
         feed.close()
+
+
+def _own_settings(environ: Mapping[str, str]) -> DeskSettings:
+    """Return the user's own keys and colours; without a file of the user, nothing is loaded."""
+    user = machine.config_dir(environ)
+    if not os.path.lexists(user / "config.yaml"):
+        return DeskSettings()
+    from agentmux.adapters.config.layers import load_settings
+
+    return load_settings(user, None, None).settings.desk
 
 
 def _fleet(commands: CommandRuns, project: Path | None) -> Fleet | None:

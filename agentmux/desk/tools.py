@@ -29,6 +29,7 @@ class DeskTools:
         here: The project of the working directory; None if the directory is in no project.
         fleet: Reads the fleet; None if no fleet is set up.
         keys: The keys of the desk.
+        theme: The name of a theme of Textual; None for the terminal's own colours.
         agent: If an agent runs the desk, the message that refuses decisions; empty for a person.
     """
 
@@ -41,3 +42,4 @@ class DeskTools:
     fleet: Fleet | None = None
     agent: str = ""
     keys: KeyTable = KEYS
+    theme: str | None = None

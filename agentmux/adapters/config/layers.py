@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from agentmux.adapters.config.notify_rules import notify_rules
+from agentmux.adapters.config.own_keys import DESK
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import DataclassInstance, dataclass, fields, replace
@@ -294,6 +295,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "draft": schema.flag,
     },
     "fleet": {"repos": schema.words, "lease": schema.duration(least_s=2)},
+    "desk": DESK,
 }
 
 
@@ -328,7 +330,7 @@ class Layer:
 
 
 def load_settings(
-    user_dir: Path | None, project_dir: Path, explicit: Path | None
+    user_dir: Path | None, project_dir: Path | None, explicit: Path | None
 ) -> LoadedSettings:
     """Return the configuration from all layers: mappings are merged, other values are replaced.
 
@@ -337,7 +339,8 @@ def load_settings(
     Args:
         user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``; None to
             read no file of the user.
-        project_dir: The project's folder, which may have ``.agentmux/config.yaml``.
+        project_dir: The project's folder, which may have ``.agentmux/config.yaml``; None to read no
+            file of a project.
         explicit: The file given with ``--config``; None if the option is not used.
 
     Raises:
@@ -365,7 +368,7 @@ def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | No
 
 
 def read_layers(
-    user_dir: Path | None, project_dir: Path, explicit: Path | None
+    user_dir: Path | None, project_dir: Path | None, explicit: Path | None
 ) -> tuple[Layer, ...]:
     """Read the existing configuration files of user, project and ``--config``, in this order.
 
@@ -398,6 +401,7 @@ def read_layers(
 _OF_THE_USER: Final = {
     "notify": "who is told of your features",
     "fleet": "which repositories this host runs",
+    "desk": "what your keys do",
 }
 """Keys that only the user's own file may set, with what another file would decide by them."""
 
@@ -431,16 +435,20 @@ def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
     return LoadedSettings(settings=_settings(merged), sources=sources, files=files)
 
 
-def _layers(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> Iterator[Path]:
+def _layers(
+    user_dir: Path | None, project_dir: Path | None, explicit: Path | None
+) -> Iterator[Path]:
     if user_dir is not None:
         yield user_dir / "config.yaml"
-    yield project_dir / layout.PROJECT_CONFIG
+    if project_dir is not None:
+        yield project_dir / layout.PROJECT_CONFIG
     if explicit is not None:
         yield explicit
 
 
-def _shorten_path(path: Path, project_dir: Path) -> str:
-    return str(path.relative_to(project_dir)) if path.is_relative_to(project_dir) else str(path)
+def _shorten_path(path: Path, project_dir: Path | None) -> str:
+    is_inside = project_dir is not None and path.is_relative_to(project_dir)
+    return str(path.relative_to(project_dir)) if project_dir and is_inside else str(path)
 
 
 def read_text(path: Path, name: str) -> str | None:

@@ -274,6 +274,19 @@ class FleetSettings:
     lease_s: float = 60.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskSettings:
+    """The user's own keys and colours in the desk; only the user's own file can set them.
+
+    Attributes:
+        keys: The keys of commands, by the names in `key_table.OWN_KEYS`; the others keep theirs.
+        theme: The name of a theme of Textual; None means the terminal's own colours.
+    """
+
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    theme: str | None = None
+
+
 _NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
 
 
@@ -302,6 +315,7 @@ class Settings:
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
     fleet: FleetSettings = FleetSettings()
+    desk: DeskSettings = field(default_factory=DeskSettings)
     verify: tuple[VerifyCommand, ...] = ()
     notify: tuple[NotifyRule, ...] = _NOTIFY
 

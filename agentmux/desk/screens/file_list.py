@@ -20,7 +20,7 @@ from textual.widgets import OptionList, Static
 
 from agentmux.core.documents.diff_files import DiffFile
 from agentmux.core.terminal.text.text_width import cut_start, printable, width
-from agentmux.desk.screens.widgets import strip_of
+from agentmux.desk.screens.widgets import Themed, strip_of
 from agentmux.desk.styled import PLAIN, Line, plain
 
 _WIDEST: Final = 40
@@ -46,7 +46,7 @@ def file_line(file: DiffFile, cols: int) -> Line:
     return (kind, (path, PLAIN), (added, "green"), (removed, "red"))
 
 
-class FileList(ScrollView):
+class FileList(ScrollView, Themed):
     """The widget with the list of the changed files. It is hidden where it is of no use.
 
     Attributes:

@@ -32,7 +32,7 @@ from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.list_lines import SELECTED
 from agentmux.desk.screens.dialogs import FailureDialog, TextDialog, TextEntryDialog
-from agentmux.desk.screens.widgets import OneLine, foot_parts
+from agentmux.desk.screens.widgets import OneLine, Themed, foot_parts
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.threads import in_daemon_thread
@@ -70,7 +70,7 @@ _WORDS: Final = {
 T = TypeVar("T")
 
 
-class MarkedList(OptionList):
+class MarkedList(OptionList, Themed):
     """A list of lines in which the selected line is marked as in the list of sessions.
 
     Every line has to begin with two spaces, which leave room for the mark.
@@ -102,19 +102,19 @@ class FleetScreen(Screen[None]):
     """The screen about the fleet. The fleet is read only while this screen is open."""
 
     DEFAULT_CSS = """
-    FleetScreen { layout: vertical; background: ansi_default; color: ansi_default; }
+    FleetScreen { layout: vertical; background: $background; color: $foreground; }
     FleetScreen OptionList {
       height: 1fr; padding: 0; text-wrap: nowrap; text-overflow: ellipsis;
-      background: ansi_default; color: ansi_default;
+      background: $background; color: $foreground;
       scrollbar-size: 1 1; overflow-x: hidden;
     }
     FleetScreen OptionList, FleetScreen OptionList:focus { border: none; }
     FleetScreen OptionList > .option-list--option { padding: 0; }
     FleetScreen OptionList > .option-list--option-highlighted,
     FleetScreen OptionList:focus > .option-list--option-highlighted {
-      color: ansi_default; background: ansi_default; text-style: none;
+      color: $foreground; background: $background; text-style: none;
     }
-    FleetScreen OptionList > .option-list--option-disabled { color: ansi_default; }
+    FleetScreen OptionList > .option-list--option-disabled { color: $foreground; }
     FleetScreen #hosts, FleetScreen #hosts:focus {
       height: auto; max-height: 8; border-top: solid ansi_bright_black;
     }

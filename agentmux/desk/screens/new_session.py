@@ -14,13 +14,12 @@ from textual.containers import Vertical
 from textual.events import Click, DescendantFocus, Key, Resize
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.desk.screens.dialogs import WrittenText
-from agentmux.desk.screens.widgets import strip_of
+from agentmux.desk.screens.widgets import Themed, strip_of
 from agentmux.desk.styled import BOLD, DIM, PLAIN
 from agentmux.threads import in_daemon_thread
 
@@ -60,7 +59,7 @@ class NewSession:
     place: str = ""
 
 
-class ChoiceField(Widget, can_focus=True):
+class ChoiceField(Themed, can_focus=True):
     """A one-line widget that shows the selected one of several choices.
 
     \u2190 and \u2192, a click, or the first letter of a choice's name select another one.

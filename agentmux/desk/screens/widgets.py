@@ -77,7 +77,18 @@ def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
     return Strip(segments).adjust_cell_length(cols, base or Style())
 
 
-class SessionList(ScrollView, can_focus=True):
+class Themed(Widget):
+    """A widget whose text has the colours of the theme, unless it has colours of its own."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the drawn lines of a part of the widget."""
+        strips = super().render_lines(crop)
+        if self.app.native_ansi_color:
+            return strips
+        return [each.apply_style(self.rich_style) for each in strips]
+
+
+class SessionList(ScrollView, Themed, can_focus=True):
     """The widget with the list of sessions.
 
     Attributes:
@@ -159,7 +170,7 @@ class SessionList(ScrollView, can_focus=True):
             self.post_message(self.Picked(entry.path, twice=event.chain > 1))
 
 
-class PageView(ScrollView, can_focus=True):
+class PageView(ScrollView, Themed, can_focus=True):
     """The widget with the page of the selected tab. In a diff and a journal, one line is selected.
 
     Attributes:
@@ -577,7 +588,7 @@ def _markdown(text: str) -> RenderableType:
     return Markdown(shown, hyperlinks=False, code_theme="ansi_dark")
 
 
-class OneLine(Widget):
+class OneLine(Themed):
     """A widget with one line of several parts, such as the line with the keys.
 
     It reports clicks on its parts with `Clicked`.

@@ -10,7 +10,8 @@ import pytest
 from agentmux.cli.command_table import GROUPS
 from agentmux.core.terminal.keys.desk_keys import TABS
 from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, KeyCommand, KeyPlace
-from agentmux.core.terminal.keys.key_table import KEY_LINES, KEYS, show_key
+from agentmux.core.terminal.keys.key_names import show_key
+from agentmux.core.terminal.keys.key_table import KEY_LINES, KEYS
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 PAGES = {"monitor.md": MONITOR, "desk.md": DESK, "fleet.md": (KeyPlace.FLEET,)}

@@ -6,11 +6,12 @@ A letter has one line, and so one meaning everywhere; a key that is not in the t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, combinations
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.keys.key_commands import DESK, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_names import show_key
 
 _LOOKS: Final = frozenset({KeyCommand.ATTACH, KeyCommand.PAGER})
 """The commands that run a command of AgentMux and change nothing."""
@@ -36,6 +37,11 @@ class KeyLine:
     runs: str = ""
 
     @property
+    def name(self) -> str:
+        """The name of the command in a user's configuration."""
+        return self.command.name.lower()
+
+    @property
     def label(self) -> str:
         """The keys as the help shows them.
 
@@ -50,20 +56,6 @@ class KeyLine:
     def decides(self) -> bool:
         """Whether the key runs a command that acts on sessions, rather than only showing them."""
         return bool(self.runs) and self.command not in _LOOKS
-
-
-_SHOWN: Final = {
-    "down": "\u2193", "up": "\u2191", "left": "\u2190", "right": "\u2192",
-    "pagedown": "PgDn", "pageup": "PgUp", "delete": "Del", "insert": "Ins", "escape": "Esc",
-}  # fmt: skip
-
-
-def show_key(key: str) -> str:
-    """Return a key as the help shows it."""
-    head, plus, last = key.rpartition("+")
-    if plus and last:
-        return f"{head.capitalize()}-{show_key(last).capitalize()}"
-    return _SHOWN.get(key, key if len(key) == 1 else key.capitalize())
 
 
 def _line(
@@ -176,6 +168,10 @@ KEY_LINES: Final = tuple(chain(
 ))  # fmt: skip
 """Every key. The help lists the lines of a place in this order."""
 
+_OF_DESK: Final = (*DESK, KeyPlace.FLEET)
+_SEARCHED: Final = {KeyCommand.NEW, KeyCommand.NEXT_HIT}
+"""The commands that may share a key: as in other programs, after a search it is the next hit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTable:
@@ -201,12 +197,27 @@ class KeyTable:
 
     def line_of(self, command: KeyCommand) -> KeyLine:
         """Return the first line of the desk, or of its view of the fleet, with this command."""
-        lines = self.lines_at(*DESK, KeyPlace.FLEET)
+        lines = self.lines_at(*_OF_DESK)
         return next(each for each in lines if each.command is command)
 
     def show(self, command: KeyCommand) -> str:
         """Return the first key of the desk for a command, as it is shown."""
         return self.line_of(command).label.split()[0]
+
+    def with_own(self, keys: Mapping[str, tuple[str, ...]]) -> KeyTable:
+        """Return the table with other keys for these commands of the desk, by `KeyLine.name`."""
+        changed = (each.place in _OF_DESK and each.name in keys for each in self.lines)
+        lines = (
+            replace(line, keys=keys[line.name]) if is_own else line
+            for line, is_own in zip(self.lines, changed, strict=True)
+        )
+        return KeyTable(lines=tuple(lines))
+
+    def shared_keys(self) -> Iterator[tuple[str, KeyLine, KeyLine]]:
+        """Yield each key of the desk that stands for two commands, with their lines."""
+        for one, other in combinations(self.lines_at(*_OF_DESK), 2):
+            if one.command is not other.command and {one.command, other.command} != _SEARCHED:
+                yield from ((key, one, other) for key in one.keys if key in other.keys)
 
     def help_lines(self, *places: KeyPlace) -> Iterator[str]:
         """Yield the lines that ``?`` shows: the heading of each place, its keys, an empty line."""
@@ -218,3 +229,9 @@ class KeyTable:
 
 KEYS: Final = KeyTable()
 """The keys of AgentMux itself."""
+
+_FIXED: Final = {KeyCommand.TAB, KeyCommand.YES, KeyCommand.BACK}
+OWN_KEYS: Final = tuple(
+    dict.fromkeys(each.name for each in KEYS.lines_at(*_OF_DESK) if each.command not in _FIXED)
+)
+"""The names of the commands of the desk for which a user may choose keys."""
