@@ -129,6 +129,12 @@ def fleet() -> str:
     return _with_rows(page, _KEYS, _rows(KEYS.lines_at(KeyPlace.FLEET)))
 
 
+def web() -> str:
+    """Return docs/reference/web.md: its table of keys is made, the rest stays."""
+    page = (REFERENCE / "web.md").read_text(encoding="utf-8")
+    return _with_rows(page, _KEYS, _rows(KEYS.lines_at(KeyPlace.PAGE)))
+
+
 def _rows(keys: Iterable[KeyLine]) -> Iterator[str]:
     """Yield the rows of a table of keys."""
     return (f"| `{each.label}` | {each.says} |" for each in keys)
@@ -507,6 +513,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "signals.md": signals,
     "fleet.md": fleet,
+    "web.md": web,
     ARCHITECTURE: rooms,
     README: readme,
 }

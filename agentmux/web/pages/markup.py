@@ -12,6 +12,8 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
+from agentmux.core.terminal.keys.key_commands import KeyPlace
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
 from agentmux.core.terminal.text.sgr import Colour, Look
 
@@ -140,3 +142,19 @@ def diff_class(line: str) -> str:
     ``dim`` another header line. Empty for an unchanged line.
     """
     return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")
+
+
+_PAGE_KEYS: Final = {each.name: each.keys for each in KEYS.lines_at(KeyPlace.PAGE)}
+
+
+def key_attributes(*names: str, number: int = 0) -> Markup:
+    """Return the attributes of an element on which the keys of some commands act.
+
+    Args:
+        names: The names of the commands, as `KeyLine.name` has them.
+        number: Which of the keys of a command counts, if it has several; else ignored.
+    """
+    lines = (_PAGE_KEYS[each] for each in names)
+    keys = tuple(each[number] if len(each) > 1 else each[0] for each in lines)
+    spoken = (f"Shift+{each}" if each.isupper() else each for each in keys)
+    return Markup(' data-key="{}" aria-keyshortcuts="{}"').format(" ".join(keys), " ".join(spoken))

@@ -48,6 +48,8 @@ from agentmux.core.names.status_labels import Colour, SessionStatus, age, status
 from agentmux.core.names.statuses import DONE, FAILED, PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
+from agentmux.core.terminal.keys.key_commands import KeyPlace
+from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, data_error_from
@@ -123,6 +125,8 @@ def templates() -> Environment:
         answers=ANSWERS,
         colour=lambda status: status_colour(status).value,
         diff_class=markup.diff_class,
+        pressed_by=markup.key_attributes,
+        page_keys=KEYS.lines_at(KeyPlace.PAGE),
         screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
         tabs=TABS,
         parked=PARKED,

@@ -85,6 +85,8 @@ class KeyPlace(Enum):
     LIST = "The list"
     DESK = "The desk"
     FLEET = "The fleet"
+    # The page in a browser.
+    PAGE = "On the page"
 
 
 MONITOR: Final = (KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES)

@@ -69,7 +69,7 @@ def _line(
 _C = KeyCommand
 _TURN, _ALWAYS, _READS, _WRITES = KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES
 _SESSION, _SEEN, _FOUND = KeyPlace.SESSION, KeyPlace.SHOWN, KeyPlace.FOUND
-_LIST, _DESK, _FLEET = KeyPlace.LIST, KeyPlace.DESK, KeyPlace.FLEET
+_LIST, _DESK, _FLEET, _PAGE = KeyPlace.LIST, KeyPlace.DESK, KeyPlace.FLEET, KeyPlace.PAGE
 
 KEY_LINES: Final = tuple(chain(
     _line("enter", _C.ATTACH, {
@@ -77,50 +77,62 @@ KEY_LINES: Final = tuple(chain(
         _FLEET: "open its session in this terminal; on another host, through ssh",
     }, "attach"),
     _line("a", _C.APPROVE, dict.fromkeys(
-        (_TURN, _SESSION, _FLEET), "approve: shows what would happen, then asks",
+        (_TURN, _SESSION, _FLEET, _PAGE), "approve: shows what would happen, then asks",
     ), "approve"),
     _line("c", _C.CHANGES, {
         _TURN: "ask for changes: write what should change",
         _SESSION: "ask for changes, with your comments on the diff",
         _FLEET: "ask for changes: shows what there is, then asks for your words",
+        _PAGE: "ask for changes",
     }, "request-changes"),
-    _line("d", _C.DIFF, dict.fromkeys((_ALWAYS, _SESSION), "the diff: every change so far")),
+    _line("d", _C.DIFF, dict.fromkeys(
+        (_ALWAYS, _SESSION, _PAGE), "the diff: every change so far",
+    )),
     _line("s", _C.SUMMARY, {
-        **dict.fromkeys((_ALWAYS, _SESSION), "the whole summary"),
+        **dict.fromkeys((_ALWAYS, _SESSION, _PAGE), "the whole summary"),
         _FLEET: "what is to be decided on the feature",
     }),
     _line("1 2 3 4 5 6 7 8 9", _C.GO, {_ALWAYS: "go to the pane of the seat with this number"}),
     _line("x", _C.ANSWER, {
         _ALWAYS: "answer an agent: go to the one that asks",
-        _SESSION: "answer the question that an agent asks",
+        **dict.fromkeys((_SESSION, _PAGE), "answer the question that an agent asks"),
     }, "answer"),
-    _line("t", _C.TELL, {_SESSION: "send a message to an agent that runs"}, "tell"),
+    _line("t", _C.TELL, dict.fromkeys(
+        (_SESSION, _PAGE), "send a message to an agent that runs",
+    ), "tell"),
     _line("o", _C.NEEDY, {
         _ALWAYS: "go to the seat that waits for you", _LIST: "the next session that needs you",
     }),
     _line("R", _C.RESUME, {
         _ALWAYS: "resume all panes that wait for your choice (asks)",
         _SESSION: "resume it, or all marked ones: shows the plan, then asks",
+        _PAGE: "resume it: the plan is shown above",
     }, "resume"),
     _line("r", _C.RESTART, {
         _ALWAYS: "start a seat again that failed or ended (asks)",
-        _SESSION: "start a seat again that failed or ended",
+        **dict.fromkeys((_SESSION, _PAGE), "start a seat again that failed or ended"),
         _FLEET: "go on with a feature that has failed: asks first",
     }, "restart"),
-    _line("w", _C.SKIP, {_ALWAYS: "go on without a check that could not run (asks)"}),
+    _line("w", _C.SKIP, {
+        _ALWAYS: "go on without a check that could not run (asks)",
+        _PAGE: "go on without a check that could not run",
+    }),
     _line("p", _C.TYPE, {_ALWAYS: "type a waiting prompt, whatever the screen shows (asks)"}),
     _line("u", _C.UNPARK, {
         _SESSION: "let agents go on that wait for a usage limit: asks first",
+        _PAGE: "let agents go on that wait for a usage limit",
     }, "unpark"),
     _line("S", _C.STOP, {
         _SESSION: "stop it: asks first",
         _FLEET: "stop a feature, and run it no further: asks first",
+        _PAGE: "stop it; of the fleet, cancel it",
     }, "stop"),
     _line("D delete", _C.REMOVE, {_SESSION: "remove it for good: asks first"}, "remove"),
     _line("H", _C.DRAIN, {
         _FLEET: "let the host that is marked below take nothing more: asks first",
+        _PAGE: "let a host of the fleet take nothing more",
     }),
-    _line("1 2 3 4 5 6", _C.TAB, {_SEEN: "the tab with this number"}),
+    _line("1 2 3 4 5 6", _C.TAB, dict.fromkeys((_SEEN, _PAGE), "the tab with this number")),
     _line("right l", _C.NEXT_TAB, {_SEEN: "the next tab"}),
     _line("left h", _C.LAST_TAB, {_SEEN: "the tab before"}),
     _line(".", _C.NEXT_PART, {_SEEN: "the next seat, document, or file of the diff"}),
@@ -133,11 +145,15 @@ KEY_LINES: Final = tuple(chain(
     _line("P", _C.PAGER, {_SEEN: "the diff in the pager of git, such as delta"}, "diff"),
     _line("n", _C.NEXT_HIT, {_FOUND: "the next line with it"}),
     _line("N", _C.LAST_HIT, {_FOUND: "the line with it before"}),
-    _line("/", _C.SEARCH, {_LIST: "search the list, or what is shown if it has the focus"}),
+    _line("/", _C.SEARCH, {
+        _LIST: "search the list, or what is shown if it has the focus", _PAGE: "search the list",
+    }),
     _line("space", _C.MARK, {_LIST: "mark it: a resume then takes all that are marked"}),
-    _line("n", _C.NEW, {_DESK: "start a new session"}, "start"),
-    _line("f", _C.FLEET, {_DESK: "the fleet, if one is set up: its features, decisions, hosts"}),
-    _line("?", _C.KEYS, dict.fromkeys((_ALWAYS, _DESK), "all keys")),
+    _line("n", _C.NEW, dict.fromkeys((_DESK, _PAGE), "start a new session"), "start"),
+    _line("f", _C.FLEET, dict.fromkeys(
+        (_DESK, _PAGE), "the fleet, if one is set up: its features, decisions, hosts",
+    )),
+    _line("?", _C.KEYS, dict.fromkeys((_ALWAYS, _DESK, _PAGE), "all keys")),
     _line("ctrl+p", _C.PALETTE, {_DESK: "find what a key does by its words"}),
     _line("y", _C.YES, {
         _ALWAYS: "yes to what is asked, as its own key again", _DESK: "yes to what is asked",
@@ -146,6 +162,7 @@ KEY_LINES: Final = tuple(chain(
         _ALWAYS: "close a text; take back a question",
         _LIST: "end the search, or take all marks back",
         _FLEET: "back to the sessions",
+        _PAGE: "leave a field, so that keys work again",
     }),
     _line("q", _C.QUIT, {_ALWAYS: "close a text"}),
     _line("q ctrl+c ctrl+q", _C.QUIT, {_DESK: "leave the desk; all sessions go on"}),
