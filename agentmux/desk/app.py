@@ -111,7 +111,8 @@ class DeskApp(App[int]):
     def __init__(self, tools: DeskTools) -> None:
         super().__init__(ansi_color=True if tools.theme is None else None)
         self.theme = tools.theme or "ansi-dark"
-        self.tools, self.keys = tools, tools.keys
+        self.tools, has_fleet = tools, tools.fleet is not None
+        self.keys = tools.keys if has_fleet else tools.keys.without(KeyCommand.FLEET)
         self.pages = SessionPages(tools.reader, tools.commands.locate, self.keys)
         self._fleet: FleetScreen | None = None
         self.sessions, self.view, self.files = SessionList(tools.now), PageView(), FileList()
@@ -558,11 +559,9 @@ class DeskApp(App[int]):
         from agentmux.desk.screens.fleet_screen import FleetScreen
 
         tools = self.tools
-        if tools.fleet is None:
-            self.say("no fleet is set up")
-            return
-        self._fleet = FleetScreen(tools, tools.fleet, self.in_foreground)
-        self.push_screen(self._fleet)
+        if tools.fleet is not None:
+            self._fleet = FleetScreen(tools, tools.fleet, self.in_foreground)
+            self.push_screen(self._fleet)
 
     def _run_command(self, command: KeyCommand, key: str) -> None:
         """Run what a key of the desk stands for."""
