@@ -1942,6 +1942,7 @@ def test_a_question_is_noticed_however_seldom_screens_are_saved(
     tmp_path: Path, balky: Balky, advanced: asyncio.Runner
 ) -> None:
     stage = Stage(tmp_path, balky, interval_s=3600)
+    stage.display = keyboard = Keyboard()
     stage.scenario({"architect": {"think": 60}})
 
     async def play() -> None:
@@ -1956,10 +1957,13 @@ def test_a_question_is_noticed_however_seldom_screens_are_saved(
             put_forward(5)
             await stage.until(lambda: stage.status("architect") == "waiting_for_user")
             assert "proceed" not in saved.read_text()
+            keyboard.press("x")
+            await stage.until(lambda: balky.went == [stage.pane("architect").id])
             put_forward(3600)
             await stage.until(lambda: "proceed" in saved.read_text())
 
     advanced.run(play())
+    keyboard.unplug()
 
 
 def test_what_a_key_could_not_do_is_not_said_for_ever(
@@ -2064,6 +2068,8 @@ def test_one_key_resumes_all_panes_that_wait(
         stage.panes = LaunchPolicy(stopped=(EVERY,))
         async with stage.driven("resume"):
             await stage.until(lambda: all(map(stage.offers, CODERS)))
+            keyboard.press("x")  # only to one that asks, which none does here
+            await stage.until(lambda: noted(stage, "no agent asks you anything"))
             keyboard.press("o", "o")  # to the first that waits, then to the next
             await stage.until(lambda: len(balky.went) == 2)
             seats = {pane.id: pane.seat for pane in stage.terminal.panes("$0")}
