@@ -31,6 +31,8 @@ class Wizard:
     def begin(self, *options: str) -> None:
         """Run it in a new pane."""
         tmux, project = self._tmux, self.project
+        # Without another session the server would end, and might take the next one with it.
+        tmux.run("new-session", "-d", "-s", "other")
         tmux.run("kill-session", "-t", "=wizard")
         init = shlex.join([sys.executable, "-P", "-m", "agentmux", "init", *options])
         words = (
