@@ -21,6 +21,7 @@ def test_keys_open_parts_and_go_to_buttons_and_only_enter_decides(
     press = page.keyboard.press
     press("?")
     expect(page.locator("#keys dl")).to_be_visible()
+    expect(page.locator("#keys dt").first).to_be_in_viewport()
     fits(page)
     press("?")
     expect(page.locator("#keys dl")).to_be_hidden()

@@ -10,7 +10,7 @@ function press(found, active) {
   if (found.matches("a") || (part !== null && (!part.open || found === active))) found.click();
   const field = part !== null && part.open ? part.querySelector("textarea") : null;
   (field ?? found).focus();
-  found.scrollIntoView({ block: "nearest" });
+  (part ?? found).scrollIntoView({ block: "nearest" });
 }
 
 window.addEventListener("keydown", (event) => {
