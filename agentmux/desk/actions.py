@@ -85,7 +85,11 @@ class Desk(Protocol):
         """Remove the marks of these sessions."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message until the user presses a key."""
+        """Show a message in the line above the keys, and return at once.
+
+        It stays until the next message, or until the user presses a key that has a meaning. Empty
+        text removes the message.
+        """
 
     def ask(self, screen: Screen[T]) -> Awaitable[T | None]:
         """Show a dialog, and return its result."""
@@ -103,7 +107,18 @@ class Desk(Protocol):
         """
 
     def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
-        """Suspend the desk, run a program in its terminal, and return the program's exit code."""
+        """Suspend the desk, run a program in its terminal, and return the program's exit code.
+
+        The code is 128 + N if signal N ended the program.
+
+        Args:
+            argv: The command line, the program first.
+            waits: Whether to wait for Enter after the program also if it succeeded, so that its
+                output can be read. After another exit code than 0, this always waits.
+
+        Raises:
+            MissingError: The program cannot be started.
+        """
 
 
 class Actions:

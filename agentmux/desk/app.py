@@ -305,7 +305,11 @@ class DeskApp(App[int]):
         self._show_all()
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message until the user presses a key."""
+        """Show a message in the line above the keys, and return at once.
+
+        It stays until the next message, or until the user presses a key that has a meaning. Empty
+        text removes the message.
+        """
         self._line("said").show(((text, colour.value),))
 
     # -- what the actions need -----------------------------------------------------------------
@@ -329,7 +333,18 @@ class DeskApp(App[int]):
         return self.run_program(self.tools.commands.argv(project, words), waits=waits)
 
     def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
-        """Suspend the desk, run a program in its terminal, and return the program's exit code."""
+        """Suspend the desk, run a program in its terminal, and return the program's exit code.
+
+        The code is 128 + N if signal N ended the program.
+
+        Args:
+            argv: The command line, the program first.
+            waits: Whether to wait for Enter after the program also if it succeeded, so that its
+                output can be read. After another exit code than 0, this always waits.
+
+        Raises:
+            MissingError: The program cannot be started.
+        """
         with self.suspend():
             code = self.tools.foreground(argv, waits)
         self.refresh(layout=True)

@@ -124,11 +124,12 @@ _LAYERS: Final = ("user", "project", "--config")
 def config_paths(
     project: Path, *, config: Path | None, environ: Mapping[str, str]
 ) -> tuple[tuple[str, Path], ...]:
-    """Return the files and folders that AgentMux uses in a project, as pairs of purpose and path.
+    """Return the files and folders that ``config path`` shows, as pairs of purpose and path.
 
-    They need not exist. The first are the layers of the configuration, lowest first: ``user``,
-    ``project`` and, if it is given, ``--config``. Then come ``prompts``, ``pipelines``, ``user's
-    pipelines``, ``sessions``, ``trust, locks of conversations`` and ``cache``.
+    They are the main ones that AgentMux uses for a project, not all, and need not exist. The first
+    are the layers of the configuration, lowest first: ``user``, ``project`` and, if it is given,
+    ``--config``. Then come ``prompts``, ``pipelines``, ``user's pipelines``, ``sessions``, ``trust,
+    locks of conversations`` and ``cache``.
 
     Args:
         project: The project's directory.

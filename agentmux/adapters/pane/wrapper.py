@@ -91,8 +91,10 @@ class Wrapper:
     def run(self) -> int:
         """Start the agent, wait for its end, and write the exit record; return the exit status.
 
-        The exit status is the agent's; 128 + N if signal N ended the agent, or came before the user
-        chose; or the status of a `NotStartedError`.
+        If the launch has a menu, the agent starts only after the user's choice there.
+
+        The exit status is the agent's; 128 + N if signal N ended the agent, or ended the menu (then
+        no agent was started); or the status of a `NotStartedError`.
         """
         status: int | None = None
         number: int | None = None

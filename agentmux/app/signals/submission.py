@@ -52,10 +52,11 @@ class SubmitAnswer:
     """The answer to a signal.
 
     Attributes:
-        result: ``accepted`` (it counts), ``ignored`` (journaled, but does not count), ``duplicate``
-            (of one that counted; not journaled again) or ``refused`` (breaks a rule; not
-            journaled).
-        event_id: The id of the event; None if the signal was refused.
+        result: ``accepted`` (it counts), ``ignored`` (does not count, but is journaled, except a
+            decision on another digest), ``duplicate`` (of one that counted; not journaled again),
+            ``refused`` (breaks a rule; not journaled) or, in JSON only, ``error``.
+        event_id: The id of the event, for a duplicate of the earlier one. None if the signal was
+            refused, or was a decision on another digest than that of the present result.
         reason: Why the signal was not accepted, or what else the caller should know.
         problems: Every broken rule, if the signal was refused.
         is_heard: Whether the signal counts, and a running orchestrator was woken to act on it.

@@ -68,7 +68,13 @@ class CompletionContext:
     command: str = ""
 
     def project_dir(self) -> Path:
-        """Return the project's directory."""
+        """Return the directory of the project that ``project`` belongs to, without symbolic links.
+
+        In no project, it is the directory ``project`` itself.
+
+        Raises:
+            UsageError: The directory does not exist or cannot be entered.
+        """
         return project_of(Path(self.project), self.environ)
 
     def sessions_dir(self) -> Path:

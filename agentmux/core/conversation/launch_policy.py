@@ -63,8 +63,12 @@ class LaunchPolicy:
     def covers(self, seat: str, digest: str) -> bool:
         """Whether the seat's launch with this digest needs no further choice of the user.
 
-        That is so if the user agreed to this launch, if they chose a shell or a stopped pane for
-        the seat, or if nobody was asked.
+        That is so if a person agreed to this launch, if a shell or a stopped pane was chosen for
+        the seat, or if ``agreed`` is None, because nobody was asked to agree to any launch.
+
+        Args:
+            seat: The name of the seat.
+            digest: The digest of the launch as it is planned now (`LaunchPlan.digest`).
         """
         chosen = self.choice(seat) in {SeatChoice.SHELL, SeatChoice.STOPPED}
         return chosen or self.agreed is None or self.agreed.get(seat) == digest

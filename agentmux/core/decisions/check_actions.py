@@ -52,17 +52,19 @@ class RecordCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeBase:
-    """The action to create a worktree at the commit that the session began on (its base).
+    """The action to create a worktree for checks at the session's base, the commit it began on.
 
-    The required commands of the checks run there, to find out which of them failed before.
+    The required commands of the checks run there, to find out which of them failed before the
+    session changed anything.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndBase:
-    """The action to remove the worktree of `MakeBase`, and record the end of the commands there.
+    """The action to remove the worktree at the session's base, and record the end of its commands.
 
-    ``because`` says why the commands could not run there; empty if they did.
+    The base is the commit that the session began on; `MakeBase` is the action that makes the
+    worktree. ``because`` says why the commands could not run there; empty if they did.
     """
 
     because: str = ""
@@ -70,8 +72,9 @@ class EndBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBase:
-    """The action to record the result of a command that ran in the worktree of `MakeBase`.
+    """The action to record the result of a check command that ran on the session's base.
 
+    The base is the commit that the session began on; the command ran in the worktree of `MakeBase`.
     The attributes are those of `RecordCheck`.
     """
 

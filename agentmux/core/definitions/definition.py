@@ -73,7 +73,13 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A file that an agent has to write; ``schema`` names its JSON Schema, or is empty for text."""
+    """A file that the agent of a document phase has to write (an entry of ``leaves``).
+
+    Attributes:
+        file: Its path, relative to the folder of the phase's artifacts.
+        schema: The path of the file with its JSON Schema, relative to the folder of the pipeline's
+            definition, such as ``schemas/threats.json``; empty if it has no schema.
+    """
 
     file: str
     schema: str = ""

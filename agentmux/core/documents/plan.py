@@ -70,8 +70,11 @@ class PlanRef:
 class Group:
     """A group of sub-plans; the groups of a plan are carried out one after the other.
 
-    ``group_id`` is a name that no other group of the plan has. ``mode`` says how the sub-plans
-    ``plans`` of the group are carried out.
+    Attributes:
+        group_id: A name that no other group of the plan has.
+        mode: ``serial`` if the sub-plans of the group are carried out one after the other,
+            ``parallel`` if at the same time.
+        plans: The sub-plans of the group.
     """
 
     group_id: str

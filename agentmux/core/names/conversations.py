@@ -71,7 +71,11 @@ def which_conversation(mode: str) -> str:
     """Return whether a seat continues a conversation, in words that are clear without a heading.
 
     They are those of `conversation`, except that ``fresh`` gives ``new conversation``, not ``new``.
-    ``mode`` is ``native``, ``fresh``, ``shell`` or ``screen``.
+
+    Args:
+        mode: How the seat's pane is started: ``native`` (the agent continues its conversation),
+            ``fresh`` (the agent begins a new one), ``shell`` (a shell instead of the agent) or
+            ``screen`` (no agent, only the last screen). An unknown mode is returned unchanged.
     """
     return f"{conversation(mode)} conversation" if mode == _FRESH else conversation(mode)
 

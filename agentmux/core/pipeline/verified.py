@@ -79,10 +79,11 @@ def verified_fields(state: SessionState) -> list[Json]:
 
 
 def checked_trees(state: SessionState) -> frozenset[str]:
-    """Return the tree ids of the files that the last check ran on, whatever its outcome is.
+    """Return the tree ids of the files that the last check ran on, whether it passed or failed.
 
-    They are the files as they were when the check began, and as each of its commands left them.
-    Only checks that expect their commands to pass are considered; empty if none has a result.
+    There are several ids if its commands changed files: one of the files when the check began, and
+    one of what each command left. The last check is the last one in the pipeline that has a result
+    and expects its commands to pass; empty if there is none, or if no id is known.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
     results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]

@@ -282,7 +282,10 @@ class PageView(ScrollView, Themed, can_focus=True):
         self._strips = [None] * len(rows)
 
     def redraw(self) -> None:
-        """Draw the lines of a diff again, because their code can be coloured now."""
+        """Draw the lines of a diff again, because their code can be coloured now.
+
+        Only for a diff: other pages lose their rows and cannot be drawn any more.
+        """
         self._strips = [None] * len(self._strips)
         self.refresh()
 
@@ -385,7 +388,10 @@ class PageView(ScrollView, Themed, can_focus=True):
 
     @property
     def file(self) -> int:
-        """The index of the file of the diff in which the selected line is."""
+        """The index in ``page.files`` of the file of the diff in which the selected line is.
+
+        It is 0 before the first file, and if the page is no diff.
+        """
         return file_at(self.page.files, self.cursor)
 
     def go_to_file(self, at: int) -> None:

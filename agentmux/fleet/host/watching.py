@@ -57,9 +57,12 @@ class HostWatch:
             self._again()
 
     def rest(self, sessions: frozenset[Path]) -> None:
-        """Set which sessions without a drive are watched; their changes go to the callback.
+        """Set which sessions are watched although no drive follows them; do not wait.
 
-        ``sessions`` are their directories, which replace those of the last call.
+        A drive carries out one turn of a feature, from the start or resume of its session until it
+        rests. The constructor's callback is called when one of these sessions changes, except while
+        a drive follows it (`begin`). ``sessions`` are their directories, which replace those of the
+        last call.
         """
         with self._lock:
             self._at_rest = sessions

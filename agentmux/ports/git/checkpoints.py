@@ -49,9 +49,9 @@ class TreeCheckpoints(Protocol):
         Args:
             message: The message of the commit.
             limit_s: How many seconds the call may take.
-            replaced_by: The checkpoint whose files are about to be written over the work tree: the
-                files that it would replace are saved even if git ignores them. None if no
-                checkpoint is about to be written.
+            replaced_by: The id of the commit of the checkpoint whose files are about to be written
+                over the work tree: the files that it would replace are saved even if git ignores
+                them. None if no checkpoint is about to be written.
 
         Returns:
             The saved work tree; None outside of a git repository.

@@ -235,7 +235,8 @@ class Repository(Protocol):
 
         Args:
             found: What to compare.
-            paths: Show only these files and directories; empty shows all.
+            paths: Show only these files and directories, relative to the top of the work tree;
+                empty shows all.
             stat: Show only how many lines of each file changed, as ``git diff --stat`` does.
 
         Returns:

@@ -135,8 +135,9 @@ class WorktreeLoss:
         besides: Other uncommitted files in the worktree, which are not the session's work: those
             that git ignores, and changes in ``.agentmux`` folders. A folder that contains nothing
             else is given as one path, which ends in ``/``.
-        kept: The git directories of worktrees whose folder was deleted, was moved or is not
-            mounted. They would be removed, so that such a folder would no longer be a work tree.
+        kept: Git directories that would be removed, too: those that git still has for folders of
+            the worktree that were deleted, were moved or are not mounted. Such a folder would no
+            longer be a work tree.
         staged: The files whose content is only in the index of a worktree of ``kept``, and the
             submodules of these worktrees that have commits of their own, which end in ``/``.
         saved: The files whose content only the last work-tree checkpoint has, because the folder of

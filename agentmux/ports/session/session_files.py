@@ -228,11 +228,12 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def add(self, implied: Implied) -> None:
-        """Write a file that an event of the journal requires, unless it exists with this content.
+        """Write a file that an event of the journal requires; overwrite other content.
 
-        ``implied`` has its path and content. A file with other content is replaced; in the folder
-        ``history`` the old one is kept under another name. If the content comes from a copy
-        (``copy_of``), the file is written only if it does not exist and the copy can be read.
+        ``implied`` has its path and content. Only in the folder ``history``, a file with other
+        content is first renamed to a free name. A file that has this content already is left alone.
+        If the content comes from a copy (``copy_of``), an existing file is never overwritten, and
+        nothing is written if the copy cannot be read.
         """
 
     def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:

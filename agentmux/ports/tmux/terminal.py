@@ -468,6 +468,11 @@ class OwnSession(Panes, Protocol):
 
         Args:
             visible: The ids of the panes to show beside the monitor.
+
+        Returns:
+            ``size`` is the size of the monitor's pane afterwards (columns and rows); None if the
+            panes were not arranged. ``later`` is true if that is because the user has zoomed a
+            pane: then the caller should try again later.
         """
 
     def go_to(self, pane: str) -> bool:

@@ -220,11 +220,12 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write or overwrite a file that follows from an event, durably; safe to repeat.
+        """Write a file that follows from an event, durably; overwrite other content.
 
-        ``implied`` is its path and its content. If the content is to come from a copy
-        (``copy_of``), nothing is written if the file exists or the copy cannot be read. A file with
-        other content is replaced; in the folder ``history`` it is first renamed.
+        Only in the folder ``history``, a file with other content is first renamed to a free name. A
+        file that has this content already is left alone, so this is safe to repeat. If the content
+        comes from a copy (``copy_of``), an existing file is never overwritten, and nothing is
+        written if the copy cannot be read.
         """
         target = self._place(implied.path)
         data = self._content(implied)

@@ -122,7 +122,10 @@ class StateStore:
         files.replace(self._cursor, files.json_bytes(fields))
 
     def load_cursor(self) -> Cursor | None:
-        """Return the content of the cursor file; None if it is missing or not valid."""
+        """Return how far the journal has been applied to the state, as the cursor file says.
+
+        None if that file is missing or not valid.
+        """
         data = files.read_limited(self._cursor, SIZE_MAX)
         try:
             fields = files.json_fields(data) if data is not None else {}

@@ -310,7 +310,8 @@ def require_room(room: WorktreeRootFacts, base: BaseCommit) -> None:
 def require_beside(branch: str, branches: frozenset[str]) -> None:
     """Check that git can create the branch beside the existing ``branches``.
 
-    Git cannot if one name would be a directory of the other, as in ``a`` and ``a/b``.
+    Git cannot if one name would be a directory of the other, as in ``a`` and ``a/b``. A branch of
+    the very same name is not looked for: `Repository.require_new_branch` does that.
 
     Raises:
         UsageError: An existing branch prevents it.

@@ -180,11 +180,14 @@ class StrategyCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """The command lines of one agent, by strategy.
+    """The command lines of one agent, for each of its strategies.
+
+    A strategy is a way to find the agent's conversation again, such as by its id.
 
     Attributes:
         report: The agent, and what its program can do.
-        strategies: The command lines; exactly one entry is used now (`used_strategy`).
+        strategies: One entry for each strategy of the agent, in the order in which AgentMux prefers
+            them. Exactly one has ``used``, the strategy with which the agent would be launched now.
     """
 
     report: AgentReport
@@ -192,7 +195,7 @@ class AgentCommands:
 
     @property
     def used_strategy(self) -> StrategyCommands:
-        """The command lines of the strategy with which the agent would be launched now."""
+        """The entry of ``strategies`` with which the agent would be launched now."""
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:

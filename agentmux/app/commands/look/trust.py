@@ -222,10 +222,12 @@ def with_pipeline_files(effect: Effect, name: str) -> Effect:
 def with_worktree_settings(effect: Effect, *, asked: bool | None) -> Effect:
     """Return ``effect``, extended by what a start uses to make and prepare a worktree.
 
-    The commands that check the result are included, too.
+    The commands that check the result are included, too. An `Effect` is a function: it takes a
+    world, and returns a value that stands for what the command would do there. Such values are only
+    compared: if two are equal, the command would do the same in both worlds.
 
     Args:
-        effect: The effect to extend: takes a world, and returns a value for what happens there.
+        effect: The effect to extend.
         asked: Whether the user asked for a worktree; None leaves it to the configuration.
     """
 

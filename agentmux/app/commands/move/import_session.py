@@ -166,18 +166,21 @@ def import_effect(world: World, pipeline: str) -> object:
 def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
     """Add the session in the file to this project; start nothing.
 
-    If the file was exported from this project and its session is still here, the session continues
-    as it was.
+    If the session is still in this project, and was last exported to this very file, nothing is
+    added: its export is undone, and it continues with the files that it has here.
 
     Args:
         world: The project, with the settings that are trusted.
         file: The absolute path of the exported file.
-        copy: Whether to make another session of it, with a uuid and a branch of its own.
+        copy: Whether to make another session of it, with a uuid, a name and a branch of its own,
+            even if the session is in this project. If false, it gets the uuid in the file.
 
     Raises:
         NotFoundError: There is no such file.
         DataError: The file is damaged, of a newer version, or malicious.
-        BlockedError: The project already has the session; the error's reason is ``session_here``.
+        BlockedError: Without ``copy``, the project already has the session, and it was not exported
+            or was last exported to another file; the error's reason is ``session_here``. Or the
+            session here is in use (``locked``), or it has too many copies (``session_here``).
         MissingError: The repository lacks commits on which the session builds.
         UsageError: There is no repository here, or another one; or no worktree can be made.
         ConfigError: The session's pipeline cannot be used here.

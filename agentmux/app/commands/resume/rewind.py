@@ -149,12 +149,20 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
 def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
     """Take the files of a stopped session back to the checkpoint ``name``, and record that.
 
-    Before that, the present files are saved as a checkpoint. ``name`` is the number of a
-    checkpoint, or the name of a phase, which means the last checkpoint at the end of that phase.
+    Before that, the present files are saved as a checkpoint.
+
+    Args:
+        world: The project.
+        entry: The session.
+        name: The number of a checkpoint, such as ``3``, or the name of a phase, which means the
+            last checkpoint at the end of that phase.
 
     Raises:
-        BlockedError: The session works in the checkout, was delivered, or is in use; or its
-            worktree is missing.
+        BlockedError: By the error's reason: the session works in the checkout (``no_worktree``);
+            its result was approved, or one was committed after the checkpoint (``delivered``); it
+            was moved elsewhere (``moved``); it is in use (``locked``), or its worktree is
+            (``checkout_taken``); or its worktree is gone (``worktree_gone``) or not linked to the
+            project (``worktree_unlinked``).
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses.
     """

@@ -32,7 +32,9 @@ _LOCK_WAIT_S: Final = 1.0
 
 
 def merge_base(state: SessionState) -> str:
-    """Return the branch into which a merge would go.
+    """Return the name of the target branch, into which a merge of the result would go.
+
+    It is the branch on which the session began, not the common ancestor that git calls merge base.
 
     Raises:
         GitError: The session began on no branch, or works in the checkout, where nothing is merged.

@@ -162,10 +162,11 @@ def _worker(lock: TreeLock) -> Path | None:
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
-    """Return the unfinished session that still has to commit its result in the checkout ``top``.
+    """Return an unfinished session that will commit its result in the checkout ``top``; else None.
 
-    Until it has, nobody else may move HEAD there. Of several such sessions, the one that changed
-    last is returned. None if there is none, or if ``top`` is not the top of the project's checkout.
+    The session works in the checkout itself. Until it is done, nobody else may move HEAD there. Of
+    several such sessions, the one that changed last is returned. None also if ``top`` is not the
+    top of the project's checkout.
     """
     if site.locks.tree(site.project).top != top:
         return None

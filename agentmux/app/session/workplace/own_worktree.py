@@ -56,10 +56,15 @@ def worktree_of(
 
 
 def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
-    """Return the state with the present path of the session's worktree; record nothing.
+    """Return ``state`` with the present path of the session's worktree; write nothing.
 
-    The result equals ``state`` if the worktree was not moved, or if the session has none. ``home``
-    is the session's directory.
+    The path differs from the recorded one if the repository was moved since the session last ran.
+    Otherwise, or if the session works in the checkout, the result equals ``state``.
+
+    Args:
+        world: The project.
+        state: The state of the session.
+        home: The session's directory, not its worktree.
     """
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
@@ -96,8 +101,15 @@ def find_remake_obstacle(
 ) -> BlockedError | None:
     """Return why the worktree of the session at ``home`` cannot be made again; None if it can be.
 
-    Writes nothing. Also None if the session works in the checkout. If ``leaves_folder``, it is no
-    obstacle that git keeps work for the old folder that is nowhere else, such as staged files.
+    Writes nothing. Also None if the worktree exists, or if the session works in the checkout.
+
+    Args:
+        world: The project.
+        state: The state of the session.
+        home: The session's directory.
+        leaves_folder: Whether the user has agreed to leave work behind: the git directory of the
+            missing worktree may have work that is nowhere else, such as staged files, which the new
+            worktree will not get. If false, such work is an obstacle.
     """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     return None if spec is None else world.git.worktrees.obstacle(spec, again=state.worktree_made)

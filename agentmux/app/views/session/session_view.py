@@ -99,7 +99,9 @@ class SessionView:
         review_iteration: How many fixes this cycle has had, including one in progress.
         review_outcome: What the checks and reviews have found together: ``passed``, or ``capped``
             (not passed, and no more fixes are made); None while that is open.
-        live: Whether the session's tmux session exists; None if its tmux server does not answer.
+        live: Whether there is a tmux session with its uuid or its name (which may belong to another
+            session or a copy), or its tmux server runs without its socket; None if that server does
+            not answer.
         because: The reason for ``live``, in words.
         copy_of: The directory of the live session of which this directory is a copy; else None.
         orchestrator: The pid of the session's orchestrator; None if none runs, or its pid is

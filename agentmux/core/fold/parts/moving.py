@@ -28,8 +28,14 @@ def apply_return(state: SessionState, _event: Event, _fact: SessionReturned) -> 
 def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
     """Return the state of a session that was imported here, as the event gives it.
 
-    Of the given ``state``, only the ``journal_id`` is kept. ``arrived`` says where the session was
-    imported from.
+    Args:
+        state: The state so far; only its ``journal_id`` is kept.
+        event: The event; only its time is read.
+        fact: The fact of that event: the new state, and where the session comes from.
+
+    Returns:
+        The state in ``fact.state``, with this ``journal_id``. Its field ``arrived`` has the host,
+        the uuid there and the time of the import; its field ``moved`` is None.
 
     Raises:
         FieldError: The state in the event is not valid.

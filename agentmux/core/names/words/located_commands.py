@@ -74,8 +74,9 @@ def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "
 def names_session(text: str) -> bool:
     """Whether a message contains the whole name of a session that `call_sessions` may replace.
 
-    Any text in the form of a whole name counts, whether or not there is such a session. Names in
-    paths, and in commands that keep the whole name (`FINAL`), do not count.
+    Any text in the form ``20260131-235959-some-words`` counts as a whole name, whether or not there
+    is such a session. Names in paths, and in commands that keep the whole name (`FINAL`), do not
+    count.
     """
     return any(each[1] for each in _SESSION_NAME.finditer(text))
 

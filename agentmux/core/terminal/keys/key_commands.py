@@ -71,7 +71,11 @@ class KeyCommand(Enum):
 
 
 class KeyPlace(Enum):
-    """Where and when a key works; the value is the heading in the help."""
+    """Where and when a key works.
+
+    Each member's value is the heading above its keys in the help of the keys, such as ``At any
+    time``.
+    """
 
     # The monitor.
     DECIDES = "When it is your turn to decide"

@@ -50,7 +50,8 @@ class Picker:
             ``fresh`` has no effect.
         asks: Whether the user is only asked about a resume of all choices; then there is no search.
         fresh: Whether the session will be resumed without its conversations.
-        chosen: What the user chose for single seats, by the session's name and the seat's index.
+        chosen: What the user chose for single seats. A key is the session's name and the seat's
+            index in `Choice.seats`, from 0. A seat without an entry has its default.
         shown: The name of the session whose complete plan is on the screen; empty if there is none.
         screen: Which of the selected session's screens to show: a number, modulo their count.
         page: How many lines the Page keys move the selection.

@@ -102,9 +102,11 @@ def restart(name: str, seat: str) -> Words:
 
 
 def skip(name: str, seat: str) -> Words:
-    """Return the arguments of ``agentmux`` to skip the check command of ``seat``.
+    """Return the arguments of ``agentmux`` to go on without a check command that could not run.
 
-    The command is one that could not run; the session goes on without it.
+    Args:
+        name: The name of the session.
+        seat: The seat of the check command.
     """
     return ("restart", "--skip", "--role", seat, *_to_words(name))
 
