@@ -79,6 +79,8 @@ class NewRequest:
         source: The repository that has ``branch``; often the same as ``place``.
         branch: The branch to be merged.
         base: The branch that ``branch`` is to be merged into.
+        title: The title of the request.
+        body: The description, in Markdown.
         is_draft: Whether to open the request as a draft.
     """
 

@@ -47,7 +47,10 @@ class SignIn:
         self._visits: dict[str, SignedInBrowser] = {}
 
     def link(self) -> str:
-        """Create a login link, and return its secret, the last part of its URL."""
+        """Create a login link, and return its secret, the last part of its URL.
+
+        It can be used once, within `LINK_S` seconds. Earlier links stay usable.
+        """
         secret = self._secret()
         self._links[_hash(secret)] = self._clock() + LINK_S
         return secret

@@ -428,7 +428,10 @@ class Output:
             os.dup2(number, replaced)
 
     def relay(self) -> None:
-        """Copy the output to the pane until its last writer ends; keep the last part."""
+        """Copy the output to the pane until its last writer ends; keep the last part.
+
+        Only the thread that `begin` starts calls this. It blocks signals in its thread.
+        """
         # Signals are for the main thread, which waits for the end of the command.
         signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
         while data := os.read(self.reads, 1 << 16):

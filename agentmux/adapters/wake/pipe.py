@@ -53,6 +53,7 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
 class WakeFifo:
     """The orchestrator's end of the wake-up pipe in ``folder``; creates the pipe if it is missing.
 
+    Nothing here waits: an event loop watches `fileno`, and `drain` reads when it is readable.
     ``folder`` is the session's directory. `close` leaves the pipe's file in place.
 
     Raises:

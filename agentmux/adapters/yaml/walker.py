@@ -61,7 +61,11 @@ class YamlProblem:
 
 
 class Builder(Protocol[Built]):
-    """Builds the values of a document for `walk`, innermost first; lines count from 1."""
+    """Builds the values of a document for `walk`, innermost first; lines count from 1.
+
+    An item may be None, for a value that `walk` has refused. A `ValueError` that a method raises
+    becomes a problem of the document.
+    """
 
     def scalar(self, event: yaml.ScalarEvent, line: int, /) -> Built:
         """Build the value of a scalar (one word or text) that begins at ``line``."""

@@ -88,7 +88,9 @@ class LaunchReader:
         self.histories = histories_of(state)
 
     def facts(self, work: Work, artifacts: Artifacts) -> LaunchFacts:
-        """Return the facts that hold now for a launch of ``work``.
+        """Return the facts that hold now for a launch of ``work``; writes nothing to the session.
+
+        It may run the agent's program, to see what it can do, and waits at most a second for that.
 
         Raises:
             DataError: A prompt file that the session froze is missing or was changed.

@@ -119,7 +119,8 @@ def submit(
     """Accept a signal from an agent.
 
     A signal that breaks a rule and would otherwise count is refused, and not journaled. A duplicate
-    is not journaled again. Every other signal is journaled before this function returns.
+    is not journaled again. Every other signal is journaled before this function returns; one that
+    does not count is answered ``ignored``, even if it breaks a rule.
 
     Args:
         files: The session that ``identity`` names.

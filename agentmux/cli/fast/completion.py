@@ -43,7 +43,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def split_line(line: str) -> list[str]:
     """Split a command line into words as a shell does; a quote in the last word may be open.
 
-    The last word is empty if a space follows the others.
+    The last word is empty if a space follows the others. An empty line has no words.
     """
     import shlex
 

@@ -124,7 +124,8 @@ def is_stale(state: SessionState, tree: str) -> bool:
 
     It has to if it has not begun, if it began on other files, if its commands ended while the
     session had failed, or if the session was resumed after a command could not run: then that
-    command is tried again. ``tree`` is the id of the current files (a git tree).
+    command is tried again. The session's phase must be a check. ``tree`` is the id of the current
+    files (a git tree).
     """
     result = result_of(state, state.phase)
     if result is None or not result.tree or tree not in trees_of(result):

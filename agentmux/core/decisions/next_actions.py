@@ -392,8 +392,9 @@ def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | Recor
         record: The command's exit record; None if there is none.
 
     Returns:
-        `RecordExit` for a crash; else `RecordBase` for a command on the base, and `RecordCheck` for
-        any other command.
+        `RecordExit` for the crash of a first attempt. Any other end, also the crash of a second
+        attempt, is the command's result: `RecordBase` for a command on the base, else
+        `RecordCheck`.
     """
     if (record is None or record.hup) and seat.attempt < MAX_ATTEMPTS:
         return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)

@@ -428,6 +428,8 @@ class AgentExited(Fact):
             ``timed_out`` (a setup step exceeded its time limit).
         status: The exit status; None if it is not known, or if a Unix signal ended the program.
         signal: The number of that Unix signal; None if there was none.
+
+    The seat and the launch are those of the `Event`.
     """
 
     kind: ClassVar[str] = "agent_exited"

@@ -214,9 +214,10 @@ class SessionFeed:
     # -- what a resume would do ------------------------------------------------------------------
 
     def examine(self, rows: Iterable[DeskRow]) -> None:
-        """Find out what a resume of these sessions would do, in this order.
+        """Begin to find out what a resume of these sessions would do, in this order.
 
-        Sessions of an earlier call that were not examined yet are dropped.
+        Call it in the event loop. An examination under way is finished first; of several calls
+        meanwhile, only the last one counts.
         """
         self._unexamined = {each.path: each for each in rows}
         if self._unexamined and not self._examining:

@@ -301,7 +301,10 @@ class LineEntryDialog(ModalScreen["str | None"]):
         self.query_one(VerticalScroll).scroll_end(animate=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close the dialog with the line, or with the result for an empty one."""
+        """Close the dialog with the line, or with the result for a blank one.
+
+        If the line is blank and there is no such result, nothing happens.
+        """
         if line := event.value.strip() or self._empty:
             self.dismiss(line)
 

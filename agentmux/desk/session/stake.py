@@ -70,7 +70,11 @@ class StakeReader:
         self._kept: tuple[tuple[Path, int], float, Stake] | None = None
 
     def stake(self, row: DeskRow, site: Site, entry: SessionEntry, view: SessionView) -> Stake:
-        """Return what is at stake for a session; if it cannot be read, the reason.
+        """Return what the overview of a session shows first, as the attributes of `Stake` say.
+
+        That is a result to decide on, the outcome, the plan of a resume, the output of what failed,
+        or a screen. What cannot be read is replaced by the reason; for a session that cannot be
+        read at all, or was moved, it is empty. It waits for files, git and tmux.
 
         Args:
             row: The session's row in the list.

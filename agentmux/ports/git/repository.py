@@ -159,7 +159,10 @@ class Repository(Protocol):
         """Return the top of the work tree; None outside of a work tree."""
 
     def is_bare(self) -> bool:
-        """Return whether the project is in a bare repository, which has no work tree."""
+        """Return whether the project is in a bare repository, which has no work tree.
+
+        False outside a repository.
+        """
 
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the unfinished git operation."""

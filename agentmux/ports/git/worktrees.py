@@ -220,7 +220,10 @@ class Worktrees(Protocol):
         """
 
     def find_branch(self, session: str) -> str | None:
-        """Return the short name of the branch that is reserved for a session; None if none is."""
+        """Return the short name of the branch that is reserved for a session; None if none is.
+
+        ``session`` is the session's uuid, as in `WorktreeSpec.session`, not its name.
+        """
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
         """Create the session's branch at the commit ``tip``, and reserve its name; safe to repeat.

@@ -44,6 +44,8 @@ class Comments:
     def put(self, session: Path, place: str, comment: LineComment) -> bool:
         """Add or replace the comment at a place; a comment with an empty text removes it.
 
+        Comments are in memory only. Unless the result is False, the callback ``changed`` is called.
+
         Args:
             session: The session's directory.
             place: The place, such as ``calc.py:12``, or ``calc.py:9 (removed)`` for a line of the

@@ -229,7 +229,11 @@ class Forms:
         return answer_form
 
     async def drain(self, request: Request) -> Response:
-        """Drain the fleet's host that the form names, so that it takes no more features."""
+        """Drain the fleet's host that the form names, so that it takes no more features.
+
+        Whether that succeeds or not, the answer leads to the page of the fleet, which shows the
+        message. If no fleet is set up, it is an error page.
+        """
         if not self._fleet.is_set_up():
             return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))

@@ -56,7 +56,7 @@ class Tail:
     """The content of a journal after an offset.
 
     Attributes:
-        lines: The complete lines.
+        lines: The complete lines, each with its offsets and its bytes, not parsed yet.
         end: The offset after the last complete line.
         torn: The bytes of an incomplete line after ``end``, at most `LINE_MAX`; usually empty.
     """

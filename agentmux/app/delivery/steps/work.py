@@ -82,4 +82,7 @@ class Step(Protocol):
         """
 
     def describe_result(self, record: Record) -> str:
-        """Return the phrase that tells people the result, such as ``merged into main``."""
+        """Return the phrase that tells people the result, such as ``merged into main``.
+
+        The step must be done: ``record`` has what `perform` returned, too.
+        """
