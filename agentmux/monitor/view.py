@@ -80,11 +80,12 @@ class _Rank(IntEnum):
     DETAIL = 7
     PHASE = 8
     HEADING = 9
-    MESSAGE = 10
-    WHY = 11
-    SPACE = 12
-    PLACE = 13
-    OLDER = 14
+    MESSAGES = 10
+    MESSAGE = 11
+    WHY = 12
+    SPACE = 13
+    PLACE = 14
+    OLDER = 15
 
 
 _Ranked = tuple[int, MonitorLine]
@@ -157,7 +158,10 @@ def _deciding(picture: MonitorContent, cols: int, rows: int) -> tuple[MonitorLin
 def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[MonitorLine, ...]:
     lines = [*body, *bottom]
     ranked = sorted(range(len(lines)), key=lambda place: (lines[place][0], place))
-    kept = sorted(ranked[:rows])
+    chosen = ranked[:rows]
+    if lines[chosen[-1]][0] == _Rank.MESSAGES:
+        chosen.pop()  # a heading without a message says nothing
+    kept = sorted(chosen)
     above = [lines[place][1] for place in kept if place < len(body)]
     below = [lines[place][1] for place in kept if place >= len(body)]
     return (*above, *[()] * (rows - len(kept)), *below)
@@ -296,7 +300,8 @@ def _status(name: str, picture: MonitorContent) -> SeatStatus:
 def _seats(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
     seats = picture.state.seats
     if seats:
-        yield _heading("At work" if len(seats) == 1 else f"At work ({len(seats)})", cols)
+        says = "Agents" if picture.state.phase == Phase.FAILED else "At work"
+        yield _heading(says if len(seats) == 1 else f"{says} ({len(seats)})", cols)
     for number, (name, seat) in enumerate(seats.items(), start=1):
         yield from _seat(picture, number, name, seat, cols)
 
@@ -478,7 +483,7 @@ def _failure(picture: MonitorContent, cols: int) -> Iterator[tuple[str, ...]]:
     again = ("press r to start it again",) if seat in list_restartable_seats(state) else ()
     mended = seat == SETUP
     mend = ("if git.setup is wrong, fix it in the configuration",) * mended
-    way = "or, in a shell:" if again else "in a shell:"
+    way = f"{'or ' * bool(again)}stop it, then resume it, in a shell:"
     stop = _fit_command(f"agentmux stop {session}", picture, cols)
     end = f"agentmux resume {session}{' --repin' * mended}"
     yield what, *_quote(picture, seat), *again, *mend, way, stop, _fit_command(end, picture, cols)
@@ -547,7 +552,7 @@ def _problem(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
 def _messages(picture: MonitorContent, rows: int, cols: int) -> Iterator[_Ranked]:
     messages = picture.messages[-rows:]
     if messages:
-        yield _Rank.WHY, _heading("Messages", cols)[1]
+        yield _Rank.MESSAGES, _heading("Messages", cols)[1]
     for place, message in enumerate(messages):
         text = f"{_clock(message, picture.now)}{message.text}"
         age = len(messages) - 1 - place

@@ -197,7 +197,7 @@ Add a login form
  · reviewing
  · completing
 
-At work
+Agents
   1 coder-2                      crashed 15m
     demo, for 15m, new conversation, started
       2 times
@@ -205,7 +205,7 @@ At work
 Your turn
 ! failed: coder-2 was lost twice (exit 3)
   press r to start it again
-  or, in a shell:
+  or stop it, then resume it, in a shell:
   agentmux stop add-login
   agentmux resume add-login
 
@@ -688,6 +688,16 @@ def test_an_80x24_client_sees_all_that_matters() -> None:
 
 def test_where_there_is_no_room_the_time_in_a_phase_is_left_out_first() -> None:
     assert " ▶ implementing  1/4 sub-plans" in text_of(AT_WORK, 30, 30).split("\n")
+
+
+@pytest.mark.parametrize("case", [AT_WORK, FAILED])
+def test_no_message_stands_without_its_heading_nor_the_heading_alone(case: MonitorContent) -> None:
+    said = tuple(MonitorMessage(f"message {n}", NOW) for n in range(3))
+    for rows in range(1, 60):
+        lines = [*render(replace(case, messages=said), 44, rows)]
+        shown = sum("message " in line for line in lines)
+        assert (f"Messages\n{NOW:%H:%M} message" in "\n".join(lines)) is bool(shown), rows
+        assert ("Messages" in lines) is bool(shown), rows
 
 
 def test_a_narrow_pane_stays_legible() -> None:

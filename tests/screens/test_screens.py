@@ -162,7 +162,10 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "unit tests: passed", "review logic: pass", "8 files changed", "a approve",
         "c ask for changes",
     ),
-    ("monitor", "failed"): ("failed: coder-1 was lost twice", "press r to start it again"),
+    ("monitor", "failed"): (
+        "Agents", "failed: coder-1 was lost twice", "press r to start it again",
+        "or stop it, then resume it, in a shell: agentmux stop",
+    ),
     ("picker", "interrupted"): (
         "implementing: sub-plan 2 is not done", "its conversation comes back", "Enter resume",
     ),
