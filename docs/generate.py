@@ -389,7 +389,7 @@ At the right is the selected session:
 | screens | the screen of a seat: live, once a second, else as it was last |
 | documents | what was written for it: the newest phase's first |
 | diff | what has changed, file by file; your next request for changes quotes your comments |
-| why | why it is where it is, what a resume would do, and its names and folders |
+| why | why it is where it is, what it waits for or a resume would do; its names and folders |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
 
 The overview begins with what the session needs you for:

@@ -439,8 +439,8 @@ class Actions:
     def _plan(self, row: DeskRow) -> tuple[tuple[str, ...], Outlook]:
         """Return what a resume would do: lines about all but its seats, and the outlook."""
         from agentmux.app.commands.resume.resume import plan_resume
+        from agentmux.app.views.explanation import explanation
         from agentmux.app.views.outlook import plan_outlook
-        from agentmux.app.views.session.explanation import explanation
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)

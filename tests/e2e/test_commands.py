@@ -182,6 +182,11 @@ def test_the_message_of_a_live_session(live: Session) -> None:
     assert plan["blocked"]["reason"] == "session_live"
     answer = live.project.json("resume", code=3)
     assert answer["problems"][0]["code"] == 3
+    why = live.project.run("resume", "--explain")
+    assert why.returncode == 3
+    assert f"session {live.short} is running, in phase architecting\n" in why.stdout
+    assert "architecting: not complete" in why.stdout
+    assert not {"blocked:", "resumes", "stop"} & set(why.stdout.split())
 
 
 @pytest.mark.usefixtures("undisturbed")

@@ -284,7 +284,7 @@ class SessionPages:
     # -- why, journal ------------------------------------------------------------------------
 
     def _why(self, row: DeskRow, *_: object) -> SessionPage:
-        from agentmux.app.views.session.explanation import explanation
+        from agentmux.app.views.explanation import explanation
 
         site, entry = self._entry(row)
         if entry.problem is not None:

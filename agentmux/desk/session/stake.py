@@ -122,7 +122,7 @@ class StakeReader:
         return Stake(lines=(line(first, BOLD), *map(line, ways), (), *summary))
 
     def _plan(self, row: DeskRow, site: Site, entry: SessionEntry) -> Stake:
-        from agentmux.app.views.session.explanation import explanation
+        from agentmux.app.views.explanation import explanation
 
         _, *plan = explanation(self._reader.world(row.project), site, entry, explain=False)
         words = (each.removeprefix(entry.name).lstrip(": ") for each in plan[:1])

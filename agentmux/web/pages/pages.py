@@ -21,10 +21,10 @@ from agentmux.adapters.system.python.installation import require_installed
 from agentmux.app.delivery.approval.result_view import every_change
 from agentmux.app.result import SessionProblem, envelope
 from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
+from agentmux.app.views.explanation import explanation
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.session.decision import with_digest
 from agentmux.app.views.session.documents import documents
-from agentmux.app.views.session.explanation import explanation
 from agentmux.app.views.session.journal_rows import journal_rows
 from agentmux.app.views.session.last_screens import LastScreen, last_screens
 from agentmux.app.views.session.seat_screens import with_screens

@@ -8,8 +8,8 @@ import pytest
 
 from agentmux.app.commands.resume.resume import find_lacking_program, plan_resume
 from agentmux.app.session.search.lookup import entry_at, live
+from agentmux.app.views.explanation import explanation
 from agentmux.app.views.outlook import outlook
-from agentmux.app.views.session.explanation import explanation
 from agentmux.errors import AgentmuxError
 from tests.app.staging import Stage
 from tests.house.messages import commands_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agentmux.core.names.conversations import how_it_comes_back
@@ -12,7 +12,13 @@ from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus
 _NATIVE: Final = f"{NATIVE_MARK} "
 
 
-def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
+def resume_plan(
+    fields: Mapping[str, Any],
+    *,
+    explain: bool,
+    readable: bool = True,
+    at_work: Sequence[str] = (),
+) -> list[str]:
     """Return what ``agentmux resume --dry-run`` prints for one session, as lines.
 
     Args:
@@ -21,18 +27,22 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
             resume (None if nothing does). ``phase`` is None if there is no plan.
         explain: Add the evidence for each phase, and each pane's command, directory and variables.
         readable: Whether the session could be read; chooses the reason given for having no plan.
+        at_work: What a session that runs waits for (`lines_at_work`); replaces the plan.
     """
     if fields.get("phase") is None:
         why = "cannot be resumed like this" if readable else "cannot be read"
         return [f"{fields['session']}: {why}"]
     verb = "is" if fields["phase"] == SessionStatus.DONE else "resumes in"
-    lines = [f"{fields['session']} {verb} {fields['phase']} ({fields['because']})"]
+    plan = f"{fields['session']} {verb} {fields['phase']} ({fields['because']})"
+    lines = [*at_work] or [plan]
     if explain:
         marks = {True: "complete", False: "not complete"}
         lines += [
             f"  {each['phase']}: {marks[each['complete']]} ({each['because']})"
             for each in fields["evidence"]
         ]
+    if at_work:
+        return lines
     if fields["unapplied_events"]:
         lines.append(f"  events in the journal still to apply: {fields['unapplied_events']}")
     if fields["blocked"]:

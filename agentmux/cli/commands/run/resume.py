@@ -37,6 +37,7 @@ from agentmux.app.session.search.lookup import (
 )
 from agentmux.app.session.workplace.checkout import find_tree_obstacle, list_possibly_live
 from agentmux.app.views.cached_programs import CachedPrograms
+from agentmux.app.views.explanation import lines_at_work
 from agentmux.app.views.outlook import outlook
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
@@ -344,9 +345,10 @@ def _dry_run(
         render.as_json(envelope(sessions, problems))
     else:
         unread = {each.session for each in problems if each.code == ExitCode.DATA}
-        for fields in sessions:
-            readable = fields["session"] not in unread
-            lines = resume_plan(fields, explain=explain, readable=readable)
+        for entry, fields in zip(entries, sessions, strict=True):
+            readable = entry.name not in unread
+            says = lines_at_work(world, entry, lives[entry.path]) if explain and readable else ()
+            lines = resume_plan(fields, explain=explain, readable=readable, at_work=says)
             render.out("\n".join(lines))
         render.show_problems(problems)
     return worst(codes)

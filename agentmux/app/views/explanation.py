@@ -11,8 +11,10 @@ from agentmux.app.commands.resume.resume import (
     plan_resume,
 )
 from agentmux.app.launch.missing_programs import LackingProgramError
-from agentmux.app.session.search.lookup import SessionEntry, live
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live
 from agentmux.app.views.session.plan_lines import resume_plan
+from agentmux.app.views.session_words import lines_after_detach
+from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ def explanation(
 ) -> list[str]:
     """Return lines that say whether a session is live and why, and what a resume would do with it.
 
-    They describe a resume that no person attends, such as one from the desk or the web page.
+    For a session that an orchestrator drives, they say what it waits for, in place of a plan. They
+    describe a resume that no person attends, such as one from the desk or the web page.
 
     Args:
         world: The world of the session's project.
@@ -50,4 +53,14 @@ def explanation(
     plan = replace(plan, panes=panes)
     fields = {**plan_fields(plan, world), "blocked": obstacle}
     lives = f"live: {report.because}" if report.live else f"not live: {report.because}"
-    return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain)]
+    at_work = lines_at_work(site, entry, report)
+    return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain, at_work=at_work)]
+
+
+def lines_at_work(site: Site, entry: SessionEntry, liveness: Liveness) -> list[str]:
+    """Return what a session that an orchestrator drives waits for; no lines for other sessions."""
+    if liveness.target is None or not liveness.is_driven:
+        return []
+    noted = site.folders.runtime(entry.path)
+    view = session_view(entry, liveness, noted, project=site.project, now=site.now())
+    return lines_after_detach(view)
