@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry
-from agentmux.app.views.outlook import Outlook, SeatOutlook
+from agentmux.app.views.outlook import Outlook, SeatOutlook, live_outlook
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.status import session_view
@@ -222,16 +222,16 @@ def _picture(state: SessionState, seen: str, short: str) -> MonitorContent:
 
 
 def _outlook(view: SessionView) -> Outlook:
+    if view.live:
+        return live_outlook(view)
     seats = (
         SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="every check passed"),
         SeatOutlook(seat=RESEARCHER, agent="codex", mode="fresh",
                     reason="its conversation was recorded on another host"),
     )  # fmt: skip
-    is_live = bool(view.live)
     return Outlook(
         name=view.session,
         phase=view.phase or "",
-        because=view.label if is_live else "sub-plan 2 is not done",
-        kind="live" if is_live else "",
-        seats=() if is_live or view.status == SessionStatus.DONE else seats,
+        because="sub-plan 2 is not done",
+        seats=() if view.status == SessionStatus.DONE else seats,
     )

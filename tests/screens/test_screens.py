@@ -169,7 +169,13 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("picker", "interrupted"): (
         "implementing: sub-plan 2 is not done", "its conversation comes back", "Enter resume",
     ),
-    ("picker", "waiting"): ("Enter attach",),
+    ("picker", "waiting"): ("waiting for you", "Enter attach"),
+    ("picker", "doubtful"): (
+        "completing: decide: check failed", "! verifying, unit tests: failed (exit 1)",
+    ),
+    ("question", "doubtful"): (
+        "completing: decide: check failed", "! verifying, unit tests: failed (exit 1)",
+    ),
     ("question", "interrupted"): (
         "Resume this session?", "implementing: sub-plan 2 is not done",
         "its conversation comes back", "Enter resume", "1-9 change a seat",

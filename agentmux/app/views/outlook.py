@@ -12,6 +12,7 @@ from agentmux.app.commands.resume.resume import (
 )
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
+from agentmux.app.views.session_words import failed_commands, label
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.config.settings import Policy
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from agentmux.app.session.search.lookup import Liveness, SessionEntry
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.app.world import Site, World
     from agentmux.core.launch.plan import LaunchPlan
 
@@ -243,19 +245,26 @@ def _attachable(
     noted = site.folders.runtime(entry.path)
     view = session_view(entry, liveness, noted, project=site.project, now=site.now())
     hints = block.hints if block is not None and not liveness.locked else ()
-    return Outlook(
-        name=entry.name,
-        phase=entry.phase,
-        because=view.label,
-        kind=LIVE,
+    return replace(
+        live_outlook(view),
         hints=hints[:1],
+        screens=readable_screens(entry.path, (each.seat for each in view.seats), read),
+        left_alone=liveness.is_left_alone and view.status == SessionStatus.INTERRUPTED,
+    )
+
+
+def live_outlook(view: SessionView) -> Outlook:
+    """Return the outlook of a live session, without its screens."""
+    return Outlook(
+        name=view.session,
+        phase=view.phase,
+        because=label(view),
+        kind=LIVE,
         seats=tuple(
             SeatOutlook(seat=each.seat, agent=each.agent, mode=each.label, reason="")
             for each in view.seats
         ),
-        screens=readable_screens(entry.path, (each.seat for each in view.seats), read),
-        warnings=view.problems,
-        left_alone=liveness.is_left_alone and view.status == SessionStatus.INTERRUPTED,
+        warnings=(*failed_commands(view), *view.problems),
     )
 
 
