@@ -22,6 +22,7 @@ from agentmux.core.names.layout import short_names
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
+from agentmux.core.pipeline.verified import OUTPUT_LINES, verified_lines
 from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, ResultView, SeatStatus
 from agentmux.ports.tmux.terminal import TmuxSession
 
@@ -213,12 +214,19 @@ def _picture(state: SessionState, seen: str, short: str) -> MonitorContent:
         problem=None,
         messages=messages,
         now=NOW,
-        result=RESULT if state.summary_submitted else None,
+        result=_result(state) if state.summary_submitted else None,
         last_lines={"coder-1": asked} if seen == "waiting_for_user" else {},
         spent_s={"architecting": 300.0},
         name=short,
         leave=LEAVE,
     )
+
+
+def _result(state: SessionState) -> ResultView:
+    checks = verified_lines(state, tail=OUTPUT_LINES)
+    has_failed = state.results["verifying"].outcome == CAPPED
+    goes = ("commit 8 files",) if has_failed else ()
+    return replace(RESULT, checks=checks, has_failed=has_failed, goes=goes)
 
 
 def _outlook(view: SessionView) -> Outlook:

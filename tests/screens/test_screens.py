@@ -162,6 +162,11 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "unit tests: passed", "review logic: pass", "8 files changed", "a approve",
         "c ask for changes",
     ),
+    ("monitor", "doubtful"): (
+        "unit tests: failed (exit 1)", "FAILED test_loader.py::test_both_lines 1 failed",
+        "Duplicate keys raise an error", "8 files changed", "An approval does this",
+        "(verifying did not pass)", "a approve",
+    ),
     ("monitor", "failed"): (
         "Agents", "failed: coder-1 was lost twice", "press r to start it again",
         "or stop it, then resume it, in a shell: agentmux stop",

@@ -48,6 +48,7 @@ def phase_lines(
     *,
     expect: Expect = Expect.PASS,
     red_before: Container[str] = (),
+    tail: int = 0,
 ) -> tuple[str, ...]:
     """Return the result of a check: a line for the phase, then an indented line for each command.
 
@@ -59,6 +60,7 @@ def phase_lines(
         result: The result of the check.
         expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail.
         red_before: The names of the commands that failed before the session changed anything.
+        tail: How many lines at the end of the output of a command that did not pass follow it.
     """
     mark = {CAPPED: " (capped: it still fails, and no further fix was allowed)"}
     head = f"{phase}: {_WORDS.get(result.outcome, result.outcome or 'under way')}"
@@ -67,8 +69,11 @@ def phase_lines(
     shown = {each.outcome for each in result.checks.values()}
     if result.outcome == PASSED and expect is Expect.PASS and shown and PASSED not in shown:
         head = f"{phase}: over, but no command has passed"
-    rows = (check_words(name, each, red_before=red_before) for name, each in result.checks.items())
-    return (head, *(f"  {row}" for row in rows))
+    rows = [head]
+    for name, each in result.checks.items():
+        rows.append(f"  {check_words(name, each, red_before=red_before)}")
+        rows += [f"    {line}" for line in each.output.splitlines()[-tail:]] if tail else []
+    return tuple(rows)
 
 
 def fix_request(

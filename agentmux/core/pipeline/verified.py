@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from agentmux.core.checks.report import NOTHING_VERIFIED, check_words, phase_lines
 from agentmux.core.checks.verdict import all_required_passed
@@ -13,9 +14,14 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
 
+OUTPUT_LINES: Final = 3
+"""How many lines of the output of a failed command are shown to who decides."""
 
-def verified_lines(state: SessionState) -> tuple[str, ...]:
+
+def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
     """Return the results of all checks as lines for the user.
+
+    A command that did not pass is followed by the last ``tail`` lines of its output.
 
     If there are no results, there is one line, which says that nothing was verified, or no line for
     a session whose result is a report.
@@ -25,7 +31,7 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
     lines = [
         line
         for phase, each in _results(state)
-        for line in phase_lines(phase, each, expect=expects[phase], red_before=red)
+        for line in phase_lines(phase, each, expect=expects[phase], red_before=red, tail=tail)
     ]
     return tuple(lines) or (() if state.is_report else (NOTHING_VERIFIED,))
 

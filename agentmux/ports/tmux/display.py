@@ -79,11 +79,12 @@ class ResultView:
 
     Attributes:
         summary: The whole summary, rendered; empty if there is none.
-        checks: The outcomes of the checks.
+        checks: The outcomes of the checks, with the end of the output of what did not pass.
         verdicts: The verdicts of the reviewers.
         changes: How much each file changed, as printed by ``git diff --stat``.
         goes: What an approval would do, or why it cannot be given; empty if it was not looked up.
         digest: The digest of all these parts, as `decision_digest` returns it; empty if unknown.
+        has_failed: Whether a check or a review did not pass.
     """
 
     summary: tuple[str, ...] = ()
@@ -92,6 +93,7 @@ class ResultView:
     changes: tuple[str, ...] = ()
     goes: tuple[str, ...] = ()
     digest: str = ""
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

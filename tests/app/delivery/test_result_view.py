@@ -8,7 +8,10 @@ import pytest
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.checks.report import NOTHING_VERIFIED
-from agentmux.core.journal.results import PhaseResult
+from agentmux.core.codec.frozen import replace
+from agentmux.core.definitions.definition import Kind, PhaseDefinition
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.ports.session.session_files import SessionFiles
@@ -49,6 +52,23 @@ def test_all_that_a_decision_is_about_is_there(session: Session) -> None:
     assert found.digest == digest_now(world, files, state) != ""
     (project / "one.txt").write_text("2\n")
     assert found.digest != digest_now(world, files, state)
+
+
+def test_what_failed_is_there_with_the_end_of_its_output(session: Session) -> None:
+    project, files, state = session
+    output = "\n".join(f"line {number}" for number in range(9))
+    check = CheckResult(outcome="failed", status=1, output=output)
+    phase = PhaseDefinition(
+        phase="verifying", kind=Kind.CHECK, folder="verifying", on_fail="fixing"
+    )
+    state = replace(
+        state,
+        pipeline=replace(FEATURE, phases=(*FEATURE.phases[:-1], phase, FEATURE.phases[-1])),
+        results={**state.results, "verifying": PhaseResult(outcome="capped", checks={"t": check})},
+    )
+    found = result_view(build.world(project, environ=dict(os.environ)), files, state)
+    assert found.has_failed
+    assert found.checks[1:] == ("  t: failed (exit 1)", "    line 6", "    line 7", "    line 8")
 
 
 def test_every_change_is_read_as_git_says_it(session: Session) -> None:

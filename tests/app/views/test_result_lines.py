@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentmux.app.views.session.result_lines import result_lines
+from agentmux.core.codec.frozen import replace
 from agentmux.ports.tmux.display import ResultView
 
 RESULT = ResultView(
@@ -27,6 +28,22 @@ def test_headings_stand_where_there_is_room_for_all(
     assert lines.count("") == blank
     assert len(lines) <= rows
     assert "review quality: pass" in lines
+
+
+def test_what_did_not_pass_comes_first_and_whole_and_no_key_approves_to_show_more() -> None:
+    long = replace(
+        RESULT,
+        summary=tuple(f"step {number}" for number in range(20)),
+        checks=("verifying: failed", "  tests: failed (exit 1)", "    a", "    b", "    c"),
+        goes=("commit 8 files",),
+        has_failed=True,
+    )
+    for rows in (13, 16, 30):
+        lines = [each.text for each in result_lines(long, 80, rows)]
+        assert [e for e in lines if e and e not in HEADINGS][:5] == list(long.checks)
+        assert any(each.startswith("An approval does this") for each in lines)
+    every = [each.text for rows in range(1, 40) for each in result_lines(long, 80, rows)]
+    assert [each for each in every if each.endswith("press a")] == []
 
 
 @pytest.mark.parametrize("writes", [False, True])

@@ -12,7 +12,9 @@ from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.codec.frozen import replace
-from agentmux.core.pipeline.verified import verified_lines
+from agentmux.core.names.statuses import CAPPED
+from agentmux.core.pipeline.results import all_results
+from agentmux.core.pipeline.verified import OUTPUT_LINES, verified_lines
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.display import ResultView
 
@@ -33,10 +35,11 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
     """
     return ResultView(
         summary=tuple(summary_lines(files, state)),
-        checks=tuple(check_lines(world, files, state)),
+        checks=tuple(check_lines(world, files, state, tail=OUTPUT_LINES)),
         verdicts=tuple(verdict_lines(state)),
         changes=tuple(stat_lines(world, files, state)),
         digest=digest_now(world, files, state),
+        has_failed=any(each.outcome == CAPPED for each in all_results(state).values()),
     )
 
 
@@ -66,9 +69,14 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
     return (*note, *lines) or (_UNCHANGED,)
 
 
-def check_lines(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the outcomes of the checks, and a line if the files have changed since then."""
-    yield from verified_lines(state)
+def check_lines(
+    world: World, files: SessionFiles, state: SessionState, *, tail: int = 0
+) -> Iterator[str]:
+    """Yield the outcomes of the checks, and a line if the files have changed since then.
+
+    For ``tail``, see `verified_lines`.
+    """
+    yield from verified_lines(state, tail=tail)
     try:
         if has_changed_since_checks(world, state, files):
             yield f"{CHANGED}: what they said is about other files"

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 _ROOMY: Final = 22
 """From how many rows on the parts always have headings and blank lines between them."""
 
-# For each part: its heading, the line that replaces lines for which there is no room, and the key
-# that shows the whole part.
-_SUMMARY: Final = ("Summary", "… {} more lines of the summary", "s")
-_CHECKS: Final = ("Checks", "… {} more", "a")
-_VERDICTS: Final = ("Reviews", "… {} more", "a")
-_CHANGES: Final = ("Changes", "… {} more files", "d")
-_GOES: Final = ("An approval does this", "… {} more lines", "a")
+# For each part: its heading, the line that replaces lines for which there is no room, with the key
+# that shows the whole part, if one does. It is never the key that approves.
+_SUMMARY: Final = ("Summary", "… {} more lines of the summary", ": press s")
+_CHECKS: Final = ("Checks", "… {} more", "")
+_VERDICTS: Final = ("Reviews", "… {} more", "")
+_CHANGES: Final = ("Changes", "… {} more files", ": press d")
+_GOES: Final = ("An approval does this", "… {} more lines", "")
+_LEAST: Final = 2
+"""The rows that every other part keeps if a check or a review did not pass."""
 
 
 class ResultStyle(Enum):
@@ -45,8 +47,10 @@ def result_lines(
 ) -> tuple[ResultLine, ...]:
     """Return the lines that show a result: at most ``rows`` lines of at most ``cols`` cells.
 
-    Each part of the result gets an equal share of the rows, but no more than it needs. If there are
-    few rows, blank lines and headings are left out, unless everything fits.
+    Each part of the result gets an equal share of the rows, but no more than it needs. If a check
+    or a review did not pass, these two come first, with all the rows that they need. If there are
+    few rows, blank lines and headings are left out, unless everything fits; the line about what an
+    approval does then begins with its heading.
 
     Args:
         result: The result on which the user decides.
@@ -56,25 +60,29 @@ def result_lines(
             name no keys.
     """
     parts = [
-        (_SUMMARY, _wrap_lines(result.summary, cols)),
         (_CHECKS, _wrap_lines(result.checks, cols)),
         (_VERDICTS, _wrap_lines(result.verdicts, cols)),
         (_CHANGES, _total_first(result.changes, cols)),
         (_GOES, _wrap_lines(result.goes, cols)),
     ]
+    parts.insert(2 * result.has_failed, (_SUMMARY, _wrap_lines(result.summary, cols)))
     held = [(about, lines) for about, lines in parts if lines]
+    first = sum(about in {_CHECKS, _VERDICTS} for about, _ in held) * result.has_failed
     spaced = rows >= _ROOMY or _free(held, rows) >= 2 * len(held) - 1
     if not spaced:
         held = [(about, [*filter(None, lines)]) for about, lines in held if any(lines)]
     headed = spaced or _free(held, rows) >= len(held)
     taken = headed * len(held) + spaced * (len(held) - 1)
-    shares = _shares([len(lines) for _, lines in held], rows - taken)
+    if result.goes and not headed:
+        named = (f"{_GOES[0]}: {result.goes[0]}", *result.goes[1:])
+        held[-1] = (_GOES, _wrap_lines(named, cols))
+    shares = _shares([len(lines) for _, lines in held], rows - taken, first)
     drawn: list[ResultLine] = []
     for ((heading, more, key), lines), share in zip(held, shares, strict=True):
         drawn += [ResultLine("")] if drawn and spaced else []
         if headed and lines[0].rstrip(":") != heading:
             drawn.append(ResultLine(cut(heading, cols), ResultStyle.HEADING))
-        drawn += _part(more if writes else f"{more}: press {key}", lines, share, cols)
+        drawn += _part(more if writes else f"{more}{key}", lines, share, cols)
     return tuple(drawn[:rows])
 
 
@@ -94,9 +102,15 @@ def _part(more: str, lines: Sequence[str], share: int, cols: int) -> Iterator[Re
         yield ResultLine(left, ResultStyle.MORE)
 
 
-def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """Return how many of ``room`` rows each part gets: equal shares, but no more than its size."""
+def _shares(sizes: Sequence[int], room: int, first: int) -> list[int]:
+    """Return how many of ``room`` rows each part gets: equal shares, but no more than its size.
+
+    The ``first`` parts get all that they need, as long as the others keep `_LEAST` rows each.
+    """
     shares = [0] * len(sizes)
+    for at in range(first):
+        shares[at] = max(min(sizes[at], room - _LEAST * (len(sizes) - first)), 0)
+        room -= shares[at]
     while room > 0:
         hungry = [at for at, size in enumerate(sizes) if shares[at] < size]
         if not hungry:
