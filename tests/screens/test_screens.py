@@ -175,6 +175,10 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "implementing: sub-plan 2 is not done", "its conversation comes back", "Enter resume",
     ),
     ("picker", "waiting"): ("waiting for you", "Enter attach"),
+    ("picker", "running"): ("implementing  running",),
+    ("picker", "failed"): (
+        "! failed", "it failed in phase implementing: coder-1 was lost twice",
+    ),
     ("picker", "doubtful"): (
         "completing: decide: check failed", "! verifying, unit tests: failed (exit 1)",
     ),
@@ -187,7 +191,9 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ),
     ("status", "waiting"): ("waiting for you", "next: agentmux"),
     ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),
-    ("status", "failed"): ("it failed: coder-1 was lost twice", "next: agentmux restart"),
+    ("status", "failed"): (
+        "it failed in phase implementing: coder-1 was lost twice", "next: agentmux restart",
+    ),
     ("status", "interrupted"): ("the tmux server is gone", "next: agentmux resume"),
     ("resume --dry-run", "interrupted"): ("resumes in implementing", "its conversation comes back"),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import SeatChoice, conversation, which_conversation
-from agentmux.core.names.status_labels import NATIVE_MARK, age
+from agentmux.core.names.status_labels import NATIVE_MARK, age, status_label
 from agentmux.core.terminal.text.text_width import (
     ELLIPSIS,
     clean,
@@ -37,6 +37,9 @@ _MARK_COLS: Final = 12
 _NEW: Final = which_conversation("fresh")
 _WIDE: Final = 100
 _LABEL_COLS: Final = 18
+# From this width on it has room for every label of a decision, too.
+_WIDEST: Final = 120
+_DECISION_COLS: Final = 22
 _TITLE_COLS: Final = 14
 """The fewest columns in which the list shows the beginning of a title beside a name."""
 
@@ -230,33 +233,29 @@ def _right(scene: PickerScene, choice: Choice, cols: int, phase_cols: int) -> st
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
     row = scene.rows.get(choice.name)
-    wide = cols >= _WIDE
-    wants = _wants(row, wide=wide) if row is not None else ""
-    mark = wants or _mark(outlook, scene.picker)
-    right = fill(mark, _LABEL_COLS if wide else _MARK_COLS)
+    room = _DECISION_COLS if cols >= _WIDEST else _LABEL_COLS if cols >= _WIDE else _MARK_COLS
+    is_live = outlook.is_live if outlook is not None else bool(row and row.mark)
+    mark = _status(row, room) if row is not None and is_live else _mark(outlook, scene.picker)
+    right = fill(mark, room)
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
     return f"{fill(_phase_of(scene, choice.name), phase_cols)} {right}" if phase_cols else right
 
 
-def _wants(row: SessionRow, *, wide: bool) -> str:
-    """Return the mark of a live session that needs its user; empty for other sessions.
-
-    Args:
-        row: The session.
-        wide: Whether there is room for the whole label.
-    """
-    if not row.mark:
-        return ""
-    long = f"! {row.label}"
-    return long if wide and width(long) <= _LABEL_COLS else f"! {row.mark}"
+def _status(row: SessionRow, cols: int) -> str:
+    """Return the status of a live session in few columns, after ``!`` if it needs its user."""
+    if row.mark:
+        long = f"! {row.label}"
+        return long if cols > _MARK_COLS and width(long) <= cols else f"! {row.mark}"
+    short = row.label.replace(" until ", " ")
+    fits = (each for each in (row.label, short) if width(each) <= cols)
+    return next(fits, status_label(row.status))
 
 
 def _mark(outlook: Outlook | None, picker: Picker) -> str:
     """Return how a resume would bring a session's seats back, as a short text for the list.
 
     ``new``, for example, or ``↻ 2/3`` if two of three conversations come back. If the session
-    cannot be resumed, the kind of reason, such as ``live``, or its status if it has lost its
-    orchestrator; if ``outlook`` is None, an ellipsis.
+    cannot be resumed, the kind of reason, such as ``locked``; if ``outlook`` is None, an ellipsis.
 
     Args:
         outlook: What a resume would do; None if the session was not examined yet.
@@ -264,8 +263,6 @@ def _mark(outlook: Outlook | None, picker: Picker) -> str:
     """
     if outlook is None:
         return ELLIPSIS
-    if outlook.left_alone:
-        return outlook.because
     if outlook.kind:
         return outlook.kind
     if not outlook.seats:
@@ -369,7 +366,8 @@ def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 def _phase(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     if outlook.phase is not None:
-        for line in wrap(clean(f"{outlook.phase}: {outlook.because}"), cols, 2):
+        words = ": ".join(dict.fromkeys((outlook.phase, outlook.because)))
+        for line in wrap(clean(words), cols, 2):
             yield PickerLine(line)
 
 

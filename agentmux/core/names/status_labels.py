@@ -122,7 +122,9 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     statuses.STALLED: StatusRow(
         "stalled", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.STALLED, "stalled"
     ),
-    statuses.FAILED: StatusRow("failed", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.FAILED),
+    statuses.FAILED: StatusRow(
+        "failed", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.FAILED, "failed"
+    ),
     statuses.LIMIT: StatusRow("usage limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
     statuses.PARKED: StatusRow("limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
     statuses.STOPPED: StatusRow("stopped", StatusGroup.INTERRUPTED, Colour.DIM),

@@ -255,11 +255,26 @@ def test_a_live_session_shows_how_it_is_and_can_be_attached_to() -> None:
 
 def test_who_waits_for_its_user_is_marked_in_the_list() -> None:
     marks = {"waiting_for_user": "! waits", "decision": "! decide", "stalled": "! stalled"}
-    for status, mark in {**marks, "running": "live"}.items():
+    marks |= {"failed": "! failed", "running": "running", "parked": "limit"}
+    for status, mark in marks.items():
         shown = replace(scene(), rows={LIVE.name: row(status)})
         assert text(shown).splitlines()[2].split()[2:-1] == mark.split()
     wide = replace(scene(), rows={LIVE.name: row("waiting_for_user")})
     assert text(wide, 100).splitlines()[2].split()[2:-1] == ["!", "waiting", "for", "you"]
+    doubted = replace(row("decision"), label="decide: check failed", doubt="check")
+    for cols, mark in ((119, "! \u2717 check "), (120, "! decide: check failed ")):
+        assert mark in text(replace(scene(), rows={LIVE.name: doubted}), cols).splitlines()[2]
+
+
+@pytest.mark.parametrize(("cols", "shown"), [(80, "limit 12:40"), (100, "limit until 12:40")])
+def test_a_limit_is_shown_with_its_end(cols: int, shown: str) -> None:
+    parked = replace(row("parked"), label="limit until 12:40")
+    assert f" {shown} " in text(replace(scene(), rows={LIVE.name: parked}), cols).splitlines()[2]
+
+
+def test_a_failed_session_at_rest_shows_what_comes_back() -> None:
+    rows = {AUTH.name: row("failed")}
+    assert "\u21bb 1/2" in text(replace(scene(), rows=rows)).splitlines()[1]
 
 
 def test_where_one_is_to_be_attached_to_nothing_is_said_of_resuming() -> None:
