@@ -339,16 +339,17 @@ _MONITOR: Final = """\
 # The monitor
 
 The monitor is the pane at the left of a session's tmux window, or the whole window while no agent
-works. It shows the phases and the time in each, the seats with agent, model, status and the last
-line of the screen, what waits for you, and what happened; last, if there is room, the session's
-name, branch and worktree. Beside a pane it has 30 columns, 44 in a window of 110, and 64 in one of
-160.
+works. It shows the phases and the time in each, what waits for you (such as the question of an
+agent), the seats with agent, model, status and the last line of the screen, and what happened;
+last, if there is room, the session's name, branch and worktree. Beside a pane it has 30 columns, 44
+in a window of 110, and 64 in one of 160.
 
 ![A session's window: at the left the monitor, with the phases, two coders and the messages; at the
 right the screens of the two coders](../pictures/monitor-work.svg)
 
 When it is your turn to decide, it shows the result: the summary, what the checks found, what the
-reviewers said, and how much each file changed. Git is asked in the background: a slow one holds
+reviewers said, and how much each file changed. If a check or a review did not pass, these come
+first, with the end of the output of what failed. Git is asked in the background: a slow one holds
 nothing up.
 
 ![The monitor at a decision: the summary, the checks, the reviews, the changed files, and what the

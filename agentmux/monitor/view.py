@@ -117,9 +117,9 @@ def draw(
     sections = (
         _header(picture, cols),
         _phases(picture, cols),
+        _list_failures(picture, cols) if ended else _turns(picture, cols),
         _seats(picture, cols),
         _held(picture, cols),
-        _list_failures(picture, cols) if ended else _turns(picture, cols),
         _problem(picture, cols),
         _messages(picture, rows, cols),
         _place(picture, cols),
@@ -338,7 +338,8 @@ def _seat(
     if needs_reason(seat.mode, seat.reason):
         yield from _text(seat.reason, cols, SegmentStyle.DIM, ranks=why, lines=2, indent="    ")
     # The last line of an ended agent could be a question, which nobody can answer any more.
-    last = "" if seat.status in _ENDED else picture.last_lines.get(name, "")
+    is_told = seat.status in _ENDED or _question_of(picture, name)
+    last = "" if is_told else picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
 
 
@@ -446,7 +447,8 @@ def _turns(picture: MonitorContent, cols: int) -> Iterator[_Ranked]:
         return
     for what, *hints in turns:
         first = (_Rank.TURN, _Rank.MORE)
-        yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
+        whole = f"{ATTENTION} {what}"
+        yield from _text(whole, cols, SegmentStyle.ATTENTION, ranks=first, lines=_QUESTION_LINES)
         for hint in hints:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
 
@@ -518,7 +520,15 @@ def _askers(picture: MonitorContent) -> Iterator[tuple[str, ...]]:
         turn = _turn(status)
         if turn is not None:
             quoted = _quote(picture, name) if status.status in _ENDED else ()
-            yield (f"{name} {turn[0]}{_more(status)}", *quoted, turn[1])
+            asked = _question_of(picture, name)
+            what = f"asks: {asked}" if asked else f"{turn[0]}{_more(status)}"
+            yield (f"{name} {what}", *quoted, turn[1])
+
+
+def _question_of(picture: MonitorContent, seat: str) -> str:
+    """Return the question that an agent asks its user; empty if it asks none, or it is unknown."""
+    last = picture.last_lines.get(seat, "")
+    return last if _status(seat, picture).status == statuses.WAITING and "?" in last else ""
 
 
 def _quote(picture: MonitorContent, seat: str) -> tuple[str, ...]:

@@ -139,6 +139,10 @@ cycle 2
  · reviewing
  · completing
 
+Your turn
+! coder-3 asks you something
+  x goes there
+
 At work (3)
   1 coder-2                          busy 3m
     claude opus, for 15m, ↻ continued
@@ -149,10 +153,6 @@ At work (3)
     recorded on another host
   3 code-researcher-how-sessions-a… launched
     for 15m
-
-Your turn
-! coder-3 asks you something
-  x goes there
 
 Messages
 10:27 coder-3: crashed (exit 3)
@@ -197,17 +197,17 @@ Add a login form
  · reviewing
  · completing
 
-Agents
-  1 coder-2                      crashed 15m
-    demo, for 15m, new conversation, started
-      2 times
-
 Your turn
 ! failed: coder-2 was lost twice (exit 3)
   press r to start it again
   or stop it, then resume it, in a shell:
   agentmux stop add-login
   agentmux resume add-login
+
+Agents
+  1 coder-2                      crashed 15m
+    demo, for 15m, new conversation, started
+      2 times
 
 20260101-101500-add-login
 
@@ -221,6 +221,18 @@ def test_the_last_line_of_an_agent_that_has_ended_is_not_shown() -> None:
     for status, is_shown in (("launched", True), ("crashed", False), ("finished", False)):
         shown = picture(seats={"coder-2": seat(status=status)}, statuses={"coder-2": seen(status)})
         assert ("> Enter to confirm" in text_of(replace(shown, last_lines=asks))) is is_shown
+
+
+def test_the_question_of_an_agent_is_whole_above_who_is_at_work_and_said_once() -> None:
+    asked = "Do you want to make this edit to loader.py, which is in the folder of the loader?"
+    shown = replace(AT_WORK, last_lines={"coder-3": asked})
+    for cols in (30, 44, 80):
+        said = " ".join(text_of(shown, cols).split())
+        assert f"Your turn ! coder-3 asks: {asked} x goes there At work" in said
+        assert "> Do" not in said
+    said = text_of(replace(AT_WORK, last_lines={"coder-3": "Enter to select"}))
+    assert "! coder-3 asks you something" in said
+    assert "> Enter to select" in said
 
 
 def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
@@ -706,15 +718,15 @@ def test_a_narrow_pane_stays_legible() -> None:
         == """\
 Add a login form
  ▶ implementing …
+! coder-3 asks you
+something
+x goes there
   1 coder-2  busy 3m
 claude opus, for
 ! 2 coder-3 waiting…
 codex, for 15m, new
   3 code-r… launched
 for 15m
-! coder-3 asks you
-something
-x goes there
 ? all keys, detach:…"""
     )
 

@@ -156,7 +156,10 @@ LISTS: Final[Mapping[str, Callable[[Sequence[Sample], int, int], list[str]]]] = 
 
 WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("monitor", "running"): ("implementing", "busy"),
-    ("monitor", "waiting"): ("coder-1 asks you something", "x goes there"),
+    ("monitor", "waiting"): (
+        "coder-1 asks: Do you want to make this edit to loader.py? Enter to confirm, Esc to cancel",
+        "x goes there At work",
+    ),
     ("monitor", "to decide"): (
         "Duplicate keys raise an error that names both lines.",
         "unit tests: passed", "review logic: pass", "8 files changed", "a approve",

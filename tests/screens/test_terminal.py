@@ -59,9 +59,9 @@ def test_the_monitor_beside_an_agent_that_asks(project: Project) -> None:
         return project.tmux("capture-pane", "-p", "-t", pane).split("\n")
 
     project.tmux("resize-window", "-t", session.state["session_name"], "-x", "80", "-y", "24")
-    project.until(lambda: "architect asks you something" in " ".join(shown()))
+    project.until(lambda: "architect asks: " in " ".join(shown()))
     project.until(lambda: max(map(len, shown())) <= 30)
     lines = shown()
     assert wrapped_ids(lines, {session.name}) == []
-    wanted = ("Raise a DuplicateKeyError", "architect asks you something", "x goes there")
+    wanted = ("Raise a DuplicateKeyError", "architect asks: Do you want to", "x goes there")
     assert beyond_first_screen(lines, 23, wanted) == []
