@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
     check_lines,
+    failed_commands,
     is_kept,
     label,
     moved_lines,
@@ -25,6 +26,7 @@ from agentmux.core.names.conversations import (
     started_again,
 )
 from agentmux.core.names.status_labels import (
+    OUTPUT_LINES,
     age,
     status_colour,
 )
@@ -154,7 +156,12 @@ def status_lines(
     lines += [f"  moved         {each}" for each in moved_lines(view)]
     if view.interruption and not view.moved:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
-    lines += [f"  check         {each}" for each in check_lines(view)]
+    outputs = failed_commands(view) if view.decision else {}
+    for each in check_lines(view):
+        lines.append(f"  check         {each}")
+        output = outputs.get(each, "").splitlines()[-OUTPUT_LINES:]
+        lines += [f"{' ' * 16}{line}" for line in output]
+    lines += [f"  question      {e.seat} asks: {e.asks}" for e in view.seats if e.asks]
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:

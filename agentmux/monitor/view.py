@@ -24,6 +24,7 @@ from agentmux.app.views.session.timeline import (
     phase_mark,
     shown_phases,
 )
+from agentmux.core.agents.screens import question_in
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.seat_needs import list_restartable_seats
@@ -527,8 +528,7 @@ def _askers(picture: MonitorContent) -> Iterator[tuple[str, ...]]:
 
 def _question_of(picture: MonitorContent, seat: str) -> str:
     """Return the question that an agent asks its user; empty if it asks none, or it is unknown."""
-    last = picture.last_lines.get(seat, "")
-    return last if _status(seat, picture).status == statuses.WAITING and "?" in last else ""
+    return question_in(_status(seat, picture).status, picture.last_lines.get(seat, ""))
 
 
 def _quote(picture: MonitorContent, seat: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook, live_outlook
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.status import session_view
+from agentmux.core.agents.screens import question_in
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.definitions.feature import FEATURE
@@ -20,9 +21,9 @@ from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.layout import short_names
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.status_labels import OUTPUT_LINES, SessionStatus
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
-from agentmux.core.pipeline.verified import OUTPUT_LINES, verified_lines
+from agentmux.core.pipeline.verified import verified_lines
 from agentmux.ports.tmux.display import MonitorContent, MonitorMessage, ResultView, SeatStatus
 from agentmux.ports.tmux.terminal import TmuxSession
 
@@ -73,6 +74,7 @@ _AT_WORK: Final = Liveness(
 _GONE: Final = Liveness(live=False, because="no tmux session")
 _CAUSE: Final = "the tmux server is gone: no server answers on /tmp/tmux-1000/default"
 _LOST: Final = "coder-1 was lost twice while it implemented the second sub-plan (exit 3)"
+_ASKED: Final = "Do you want to make this edit to loader.py? Enter to confirm, Esc to cancel"
 RESEARCHER: Final = "code-researcher-how-configuration-files-are-read"
 RESULT: Final = ResultView(
     summary=(
@@ -185,6 +187,7 @@ def _sample(case: str, name: str, request: str, short: str) -> Sample:
         updated=NOW - timedelta(minutes=7),
     )  # fmt: skip
     note = {"status": seen, "source": "screen", "since": SINCE}
+    note["asks"] = question_in(seen, _ASKED)
     panes = {"coder-1": {"pane": "%1", "launch": "L1"}}
     runtime = {"statuses": {"coder-1": note}, "panes": panes} if seen else {}
     view = session_view(entry, liveness, runtime, project=PROJECT, now=NOW)
@@ -203,7 +206,6 @@ def _sample(case: str, name: str, request: str, short: str) -> Sample:
 def _picture(state: SessionState, seen: str, short: str) -> MonitorContent:
     until = UNTIL if seen == "usage_limit" else ""
     doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
-    asked = "Do you want to make this edit to loader.py? Enter to confirm, Esc to cancel"
     messages = (
         MonitorMessage("coder-1: started again, since its agent had ended (exit 3)", NOW),
         MonitorMessage("the result was handed in by the coder of the first sub-plan", NOW),
@@ -215,7 +217,7 @@ def _picture(state: SessionState, seen: str, short: str) -> MonitorContent:
         messages=messages,
         now=NOW,
         result=_result(state) if state.summary_submitted else None,
-        last_lines={"coder-1": asked} if seen == "waiting_for_user" else {},
+        last_lines={"coder-1": _ASKED} if seen == "waiting_for_user" else {},
         spent_s={"architecting": 300.0},
         name=short,
         leave=LEAVE,

@@ -192,7 +192,13 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "Resume this session?", "implementing: sub-plan 2 is not done",
         "its conversation comes back", "Enter resume", "1-9 change a seat",
     ),
-    ("status", "waiting"): ("waiting for you", "next: agentmux"),
+    ("status", "waiting"): (
+        "waiting for you", "next: agentmux", "coder-1 asks: Do you want to make this edit to",
+    ),
+    ("status", "doubtful"): (
+        "unit tests: failed (exit 1) FAILED test_loader.py::test_both_lines 1 failed",
+        "next: agentmux request-changes", "agentmux approve",
+    ),
     ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),
     ("status", "failed"): (
         "it failed in phase implementing: coder-1 was lost twice", "next: agentmux restart",

@@ -63,5 +63,6 @@ def test_the_monitor_beside_an_agent_that_asks(project: Project) -> None:
     project.until(lambda: max(map(len, shown())) <= 30)
     lines = shown()
     assert wrapped_ids(lines, {session.name}) == []
+    assert "architect asks: Do you want to proceed?" in project.ok("status", session.name)
     wanted = ("Raise a DuplicateKeyError", "architect asks: Do you want to", "x goes there")
     assert beyond_first_screen(lines, 23, wanted) == []

@@ -168,8 +168,9 @@ def next_step(view: SessionView) -> str:
     if view.outdated or view.away:
         return _describe_resume(view)
     if view.decision:
-        changes = f'agentmux request-changes "…" --session {name}'
-        return f"agentmux approve {name}{_again(view)}, or {changes}"
+        ways = [f"agentmux approve {name}{_again(view)}"]
+        ways.append(f'agentmux request-changes "…" --session {name}')
+        return ", or ".join(ways[::-1] if failed_judgement(view) and not _again(view) else ways)
     seat = _to_restart(view)
     if seat:
         return _restart(view, seat)

@@ -8,6 +8,7 @@ from typing import Final
 
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.names import statuses
 
 LAST_ROWS: Final = 25
 """How many non-empty rows at the end of a screen are searched for patterns.
@@ -237,6 +238,16 @@ def last_line(spec: AgentSpec, text: str) -> str:
     written = [row[:_SAID_MAX] for row in rows if _is_text(row)]
     asked = [row for row in written if row.endswith("?")] if asks else []
     return next(iter([*asked, *written]), "")
+
+
+def question_in(status: str, line: str) -> str:
+    """Return the question that an agent asks its user; empty if it asks none, or it is unknown.
+
+    Args:
+        status: The status of the agent.
+        line: The last line that it has written (`last_line`).
+    """
+    return line if status == statuses.WAITING and "?" in line else ""
 
 
 def _is_text(row: str) -> bool:

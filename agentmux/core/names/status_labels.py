@@ -14,6 +14,9 @@ from agentmux.core.names.words.counts import abbreviate_names, format_count
 NATIVE_MARK: Final = "↻"
 """The sign for a resumed conversation, and for an agent that can resume conversations."""
 
+OUTPUT_LINES: Final = 3
+"""How many lines of the output of a failed command are shown to who decides."""
+
 
 class SessionStatus(StrEnum):
     """The status of a session, which users see beside its phase.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from agentmux.core.checks.report import NOTHING_VERIFIED, check_words, phase_lines
 from agentmux.core.checks.verdict import all_required_passed
@@ -13,9 +12,6 @@ from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
-
-OUTPUT_LINES: Final = 3
-"""How many lines of the output of a failed command are shown to who decides."""
 
 
 def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:

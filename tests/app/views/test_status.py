@@ -582,6 +582,19 @@ def test_a_commit_that_failed_is_named_once() -> None:
     assert next_step(found).startswith(f"agentmux approve {PATH.name}, or ")
 
 
+def test_if_something_did_not_pass_changes_come_before_an_approval() -> None:
+    steps = {"push": StepState(status="failed", reason="rejected")}
+    failed = {"reviewing": PhaseResult(outcome="capped")}
+    for results, delivery, first in (
+        ({}, None, "approve"),
+        (failed, None, "request-changes"),
+        (failed, Delivery(id="a1", then="push", steps=steps), "approve"),
+    ):
+        found = view(entry(**DECIDING, results=results, delivery=delivery), WORKING)
+        assert next_step(found).startswith(f"agentmux {first} "), (results, delivery)
+        assert " or agentmux " in next_step(found)
+
+
 def test_what_was_pushed_is_said_when_the_session_is_done() -> None:
     steps = {
         "commit": StepState(status="done"),

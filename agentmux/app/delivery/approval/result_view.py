@@ -12,9 +12,10 @@ from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.codec.frozen import replace
+from agentmux.core.names.status_labels import OUTPUT_LINES
 from agentmux.core.names.statuses import CAPPED
 from agentmux.core.pipeline.results import all_results
-from agentmux.core.pipeline.verified import OUTPUT_LINES, verified_lines
+from agentmux.core.pipeline.verified import verified_lines
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.display import ResultView
 

@@ -11,6 +11,7 @@ from typing import Final
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session
+from agentmux.core.agents.screens import question_in
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.tmux.terminal import Pane
@@ -55,7 +56,7 @@ class RuntimeNote:
         Raises:
             DataError: The note cannot be written; if possible, the existing note then says so.
         """
-        sight = self._sight
+        sight, lines = self._sight, self._sight.last_lines
         fields = {
             **self._identity,
             "session": self._tools.terminal.target.session,
@@ -69,7 +70,10 @@ class RuntimeNote:
                 }
                 for launch, pane in sight.panes.items()
             },
-            "statuses": {name: asdict(status) for name, status in sight.statuses.items()},
+            "statuses": {
+                name: {**asdict(each), "asks": question_in(each.status, lines.get(name, ""))}
+                for name, each in sight.statuses.items()
+            },
             "problem": self.problem,
             "left_branch": self.left_branch,
         }

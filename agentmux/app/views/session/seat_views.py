@@ -68,6 +68,7 @@ def seat_views(
             resets=text(told, "resets") or None,
             trouble=text(told, "trouble") or None,
             unsent=text(told, "unsent") or None,
+            asks=text(told, "asks"),
             parked_until=text(mapping(parked, name), "until") if until is not None else None,
             label=_seat_label(status, until, now),
             model=text(mapping(records, name), "model"),

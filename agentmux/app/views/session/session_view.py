@@ -48,6 +48,7 @@ class SeatView:
             or if it was not looked up (see `with_screens`).
         label: What the seat does, in words; not in JSON.
         model: The model of the seat's agent; empty if unknown; not in JSON.
+        asks: What the agent asks its user; empty if nothing, or if that is unknown; not in JSON.
     """
 
     seat: str
@@ -68,6 +69,7 @@ class SeatView:
     screen: Json | None = None
     label: str = ""
     model: str = ""
+    asks: str = ""
 
     @property
     def has_gone(self) -> bool:
@@ -224,6 +226,7 @@ class SessionView:
 
 _NOT_SHOWN: Final = frozenset(
     {"model", "label", "digest", "outdated", "summary", "title", "unsent", "branch_gone", "away"}
+    | {"asks"}
 )
 
 
