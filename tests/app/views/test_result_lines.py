@@ -42,6 +42,9 @@ def test_what_did_not_pass_comes_first_and_whole_and_no_key_approves_to_show_mor
         lines = [each.text for each in result_lines(long, 80, rows)]
         assert [e for e in lines if e and e not in HEADINGS][:5] == list(long.checks)
         assert any(each.startswith("An approval does this") for each in lines)
+    wordy = replace(long, verdicts=tuple(f"review {number}: pass" for number in range(9)))
+    lines = [each.text for each in result_lines(wordy, 80, 13)]
+    assert lines[5:9] == ["review 0: pass", "… 8 more", "step 0", "step 1"]
     every = [each.text for rows in range(1, 40) for each in result_lines(long, 80, rows)]
     assert [each for each in every if each.endswith("press a")] == []
 

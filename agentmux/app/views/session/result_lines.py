@@ -111,13 +111,9 @@ def _shares(sizes: Sequence[int], room: int, first: int) -> list[int]:
     for at in range(first):
         shares[at] = max(min(sizes[at], room - _LEAST * (len(sizes) - first)), 0)
         room -= shares[at]
-    while room > 0:
-        hungry = [at for at, size in enumerate(sizes) if shares[at] < size]
-        if not hungry:
-            break
-        for at in hungry[:room]:
-            shares[at] += 1
-            room -= 1
+    while room > 0 and (hungry := [at for at, size in enumerate(sizes) if shares[at] < size]):
+        shares[min(hungry, key=lambda at: (shares[at], at < first))] += 1
+        room -= 1
     return shares
 
 
