@@ -87,7 +87,9 @@ CASES: dict[str, tuple[SessionState, Liveness, str]] = {
     "unknown": (SessionState(phase=Phase.PLANNING), SILENT, ""),
     "done": (SessionState(phase=Phase.DONE), GONE, ""),
 }  # fmt: skip
-MARKED = {"waiting_for_user": "waits", "decision": "decide", "stalled": "stalled"}
+MARKED = {
+    "waiting_for_user": "waits", "decision": "decide", "stalled": "stalled", "failed": "failed",
+}  # fmt: skip
 
 
 def noted(seen: str) -> dict[str, Any]:
