@@ -375,9 +375,10 @@ this machine, on one screen. (In a pipe it prints where the project stands, as b
 
 At the left are the sessions, below what they need: *needs you*, *running*, *interrupted*, *waiting
 for a limit*, *done*. An interrupted session is *safe to resume* if all conversations come back. It
-*needs a choice* if a seat would begin a new conversation or get no agent, and it is *unsafe* if it
-cannot be resumed now; the overview gives the reason. A search looks in the given name, the first
-line of the feature, the project, the phase and the status, as all searches of AgentMux.
+*needs a choice* if a seat would begin a new conversation. *Cannot resume* means that something
+prevents it, such as an agent that is not installed; the overview gives the reason, and `R` says how
+to get on. A search looks in the given name, the first line of the feature, the project, the phase
+and the status, as all searches of AgentMux.
 
 No two lines of the list are alike. Where a name is cut, the project stays. Sessions whose names are
 alike show the part in which they differ, or when they were started.

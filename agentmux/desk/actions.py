@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.processes.command_runs import CommandEnd
-from agentmux.app.session.search.lookup import entry_at
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.app.session.search.lookup import entry_at, live
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names import layout
@@ -413,7 +413,15 @@ class Actions:
             attach = self._keys.show(KeyCommand.ATTACH)
             self._app.say(f"{row.name} is at work; nothing has to be resumed. {attach} attaches.")
             return
+        from agentmux.app.views.outlook import MISSING
+
         lines, seen = await in_daemon_thread(partial(self._plan, row))
+        if seen.refused:
+            here: Words = ("resume", row.name)
+            can_ask = seen.kind == MISSING  # a person can get a shell in place of the agent
+            if await self._app.ask(FailureDialog(shlex.join(here), lines, can_ask=can_ask)):
+                self._here(row.project, here)
+            return
         title = f"What a resume of {row.name} would do"
         key = self._keys.line_of(KeyCommand.RESUME)
         chosen = await self._app.ask(ResumeDialog(title, lines, seen.seats, key=key))
@@ -438,18 +446,16 @@ class Actions:
 
     def _plan(self, row: DeskRow) -> tuple[tuple[str, ...], Outlook]:
         """Return what a resume would do: lines about all but its seats, and the outlook."""
-        from agentmux.app.commands.resume.resume import plan_resume
         from agentmux.app.views.explanation import explanation
-        from agentmux.app.views.outlook import plan_outlook
+        from agentmux.app.views.outlook import outlook
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)
-        lines = explanation(world, site, entry_at(site, row.path), explain=False, seats=False)
-        plan = plan_resume(world, world.files(row.path))
-        # Without its program a seat blocks the resume, which nobody attends; the lines say so.
-        panes = tuple(each for each in plan.panes if not each.lacks_program)
+        entry = entry_at(site, row.path)
+        lines = explanation(world, site, entry, explain=False, seats=False)
         shown = tuple(self._locate(each, row.project) for each in lines)
-        return shown, plan_outlook(world, replace(plan, panes=panes), read_limited)
+        lives = live(site, (entry,))[entry.path]
+        return shown, outlook(world, entry, lives, read_limited, is_attended=False)
 
     async def _resume_marked(self) -> None:
         rows = [each for each in self._app.listing.chosen if each.can_be_resumed]

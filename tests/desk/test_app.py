@@ -52,7 +52,7 @@ def project() -> Iterator[Path]:
 
 def tools_of(*projects: Path, agent: str = "") -> DeskTools:
     top = projects[0].parent
-    (top / "bin").mkdir()
+    (top / "bin").mkdir(exist_ok=True)
     for name in ("tmux", "git"):
         (top / "bin" / name).symlink_to(shutil.which(name) or "/missing")
     environ = {
@@ -115,6 +115,7 @@ class Shown:
         screen = self.screen.replace(str(project.parent), SAME)
         screen = re.sub(r"\b\d+d ago", "300d ago", screen)
         screen = re.sub(r"journal_id=\S+", "journal_id=", screen)
+        screen = re.sub(r"(architect=)[0-9a-f]{8}", r"\1________", screen)
         return re.sub(r"\b\d\d:\d\d\b", "hh:mm", screen)
 
     async def press(self, *keys: str) -> None:
@@ -134,6 +135,14 @@ def three(project: Path) -> Path:
     make_session(project, "20260101-080000-add-login", feature="Add a login form")
     make_session(project, "20260101-070000-old-one", phase=Phase.DONE, feature="An old one")
     return make_session(project, "20260101-090000-fix-crash", feature="Fix the crash at midnight")
+
+
+def install_claude(project: Path) -> None:
+    """Put a program on the PATH of the desk that `tools_of` makes."""
+    program = project.parent / "bin/claude"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
 
 
 def test_what_is_shown_gets_the_whole_width_and_gives_it_back(project: Path) -> None:
@@ -174,7 +183,7 @@ def test_every_tab_and_box_looks_as_it_was_kept(project: Path, cols: int, rows: 
 
     async def look() -> None:
         async with shown(tools_of(project), (cols, rows)) as desk:
-            await desk.shows("> fix-crash", "choice", "Phases")
+            await desk.shows("> fix-crash", "cannot resume", "Phases")
             for number, tab in enumerate(TABS, start=1):
                 await desk.press(str(number))
                 await desk.is_kept(project, f"{tab}-{cols}x{rows}")
@@ -370,13 +379,30 @@ def test_moving_marking_and_the_other_side(project: Path) -> None:
 def test_a_resume_shows_its_plan_and_a_failure_says_what_the_command_said(project: Path) -> None:
     async def look() -> None:
         async with shown(tools_of(project), SMALL) as desk:
-            await desk.shows("> fix-crash", "choice")
+            await desk.shows("> fix-crash", "R: resume")
             await desk.press("enter")
             await desk.shows("What a resume of")
             await desk.is_kept(project, "resume")
             await desk.press("y")
             await desk.shows("t runs it in this terminal")
             await desk.is_kept(project, "failure")
+
+    three(project)
+    install_claude(project)
+    asyncio.run(look())
+
+
+def test_a_resume_that_is_blocked_says_so_and_offers_no_yes(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            screen = await desk.shows(
+                "> fix-crash", "blocked", "cannot resume: no program `claude`"
+            )
+            assert "R: resume" not in screen
+            await desk.press("enter")
+            screen = await desk.shows("t runs it in this terminal", "npm install -g")
+            assert "Enter resume" not in screen
+            await desk.is_kept(project, "resume-blocked")
 
     three(project)
     asyncio.run(look())
@@ -437,7 +463,7 @@ def test_the_files_of_a_diff_are_listed_and_gone_to(project: Path) -> None:
             await desk.press("up", "enter")
             await desk.shows("1 of 2 (. next)  M calc.py")
             await desk.press("1")
-            await desk.shows("needs a choice")
+            await desk.shows("cannot resume")
             await desk.press("v")
             await desk.shows("no changed files are shown: d shows the diff")
 

@@ -79,7 +79,7 @@ ROWS = (
     row("done-one", SessionStatus.DONE),
     row("asks", SessionStatus.WAITING),
     row("works"),
-    row("lost", SessionStatus.INTERRUPTED, safety=Safety.UNSAFE),
+    row("lost", SessionStatus.INTERRUPTED, safety=Safety.BLOCKED),
     row("rests", SessionStatus.STOPPED, safety=Safety.SAFE),
     row("parks", SessionStatus.PARKED),
 )
@@ -100,7 +100,7 @@ def test_sessions_stand_below_what_they_need_and_safe_ones_before_others() -> No
 
 def test_a_search_looks_in_words_status_and_safety() -> None:
     listing = with_rows(SessionListing(), ROWS)
-    assert names(search(listing, "calc unsafe")) == ["lost"]
+    assert names(search(listing, "calc cannot")) == ["lost"]
     assert names(search(listing, "waiting")) == ["asks"]
     assert names(search(listing, "wks")) == ["works"]
     nothing = search(listing, "20260101")

@@ -139,6 +139,13 @@ def test_a_session_at_rest_says_why_and_whether_a_resume_is_safe() -> None:
     assert any(each.startswith("R: resume") for each in lines)
 
 
+def test_a_resume_that_is_blocked_is_not_offered() -> None:
+    state = SessionState(phase=Phase.PLANNING, interruption=Interruption(cause="the machine"))
+    lines = text(facts(state, GONE, safety=Safety.BLOCKED, warned="no program `claude`"))
+    assert "cannot resume: no program `claude`" in lines
+    assert not any("R: resume" in each or "agentmux resume" in each for each in lines)
+
+
 def test_an_unreadable_session_is_shown_without_its_phases() -> None:
     found = facts(SessionState(phase=Phase.PLANNING), GONE)
     broken = replace(found.view, problems=("the journal is of a later version",), phase=None)

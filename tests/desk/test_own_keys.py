@@ -10,7 +10,7 @@ from textual.theme import BUILTIN_THEMES
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.terminal.keys.key_table import KEYS
-from tests.desk.test_app import SMALL, changed_project, project, shown, tools_of
+from tests.desk.test_app import SMALL, changed_project, install_claude, project, shown, tools_of
 from tests.desk.test_fleet_screen import Known, _feature
 
 __all__ = ["project"]
@@ -70,6 +70,7 @@ def test_hints_on_the_page_name_own_keys(project: Path) -> None:
             await desk.shows("What a resume of")
 
     changed_project(project)
+    install_claude(project)
     asyncio.run(look())
 
 
@@ -98,7 +99,7 @@ def test_a_theme_colours_every_cell_of_the_desk(project: Path, theme: str) -> No
     async def look() -> None:
         tools = replace(tools_of(project), theme=theme, fleet=Known(_feature(1, "failed")))
         async with shown(tools, SMALL) as desk:
-            for key, word in (("1", "R: resume"), ("n", "What should"), ("f", "> 00000001")):
+            for key, word in (("1", "cannot resume"), ("n", "What should"), ("f", "> 00000001")):
                 await desk.press("escape", key)
                 await desk.shows(word)
                 strips = desk.app.screen._compositor.render_strips()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agentmux.core.launch.plan import LaunchPlan
 
 LIVE: Final = "live"
-_MISSING: Final = "missing"
+MISSING: Final = "missing"
 _WAITS: Final = "each pane waits there for your choice (`resume.policy` is `confirm`)"
 
 
@@ -124,12 +124,9 @@ class Outlook:
 
     @property
     def safety(self) -> Safety:
-        """Whether the session can be resumed, and if so, whether all conversations come back.
-
-        A missing program alone does not make it `Safety.UNSAFE`.
-        """
-        if (self.kind or self.refused) and self.kind != _MISSING:
-            return Safety.UNSAFE  # a missing program can be installed, or another agent chosen
+        """Whether the session can be resumed, and if so, whether all conversations come back."""
+        if self.kind or self.refused:
+            return Safety.BLOCKED
         anew = any(needs_reason(each.mode, each.reason) for each in self.seats)
         return Safety.CHOICE if anew else Safety.SAFE
 
@@ -199,7 +196,7 @@ def outlook(
         and not is_attended
         and (lacks := find_lacking_program(world, plan)) is not None
     ):
-        refused, kind = lacks, _MISSING
+        refused, kind = lacks, MISSING
     clear = plan_outlook(world, plan, read)
     if refused is None:
         return clear

@@ -70,13 +70,13 @@ class Safety(StrEnum):
     """Whether a session can be resumed without loss; users see the value.
 
     ``safe to resume``: no conversation is lost. ``needs a choice``: a seat that had a conversation
-    would begin a new one. ``unsafe``: the session cannot be resumed now; the reason is shown beside
-    it.
+    would begin a new one. ``cannot resume``: something prevents a resume now; the reason is
+    shown beside it.
     """
 
     SAFE = "safe to resume"
     CHOICE = "needs a choice"
-    UNSAFE = "unsafe"
+    BLOCKED = "cannot resume"
 
 
 class Colour(StrEnum):

@@ -29,7 +29,7 @@ SELECTED: Final = ">"
 _SAFETY_COLOURS: Final = {
     Safety.SAFE: Colour.GREEN,
     Safety.CHOICE: Colour.YELLOW,
-    Safety.UNSAFE: Colour.RED,
+    Safety.BLOCKED: Colour.RED,
 }
 
 

@@ -19,7 +19,7 @@ from agentmux.core.terminal.text.search import matches
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
 
-_SAFETY_ORDER: Final = (Safety.SAFE, None, Safety.CHOICE, Safety.UNSAFE)
+_SAFETY_ORDER: Final = (Safety.SAFE, None, Safety.CHOICE, Safety.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,14 @@ from agentmux.app.views.session_words import (
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
-from agentmux.core.names.status_labels import Colour, SessionStatus, StatusGroup, age, status_colour
+from agentmux.core.names.status_labels import (
+    Colour,
+    Safety,
+    SessionStatus,
+    StatusGroup,
+    age,
+    status_colour,
+)
 from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.core.terminal.keys.key_table import KEYS, KeyTable
 from agentmux.core.terminal.text.text_width import width
@@ -84,7 +91,7 @@ class OverviewFacts:
     keys: KeyTable = KEYS
 
     def without_warning(self) -> OverviewFacts:
-        """Return the facts without the reason why a resume needs a choice or is unsafe."""
+        """Return the facts without the reason why a resume needs a choice or cannot be done."""
         return replace(self, row=replace(self.row, warned=""))
 
     def with_journal(self, files: SessionFiles) -> OverviewFacts:
@@ -113,7 +120,8 @@ def head_lines(facts: OverviewFacts) -> Iterator[Line]:
 def more_lines(facts: OverviewFacts) -> Iterator[Line]:
     """Yield the next command if no key runs it, then lines about phases, seats and checks."""
     step = next_step(facts.view)
-    if step and not _is_offered(facts.row, step):
+    blocked = facts.row.safety is Safety.BLOCKED
+    if step and not blocked and not _is_offered(facts.row, step):
         yield ()
         yield line(f"next: {step}", DIM)
     yield from _section("Phases", _phases(facts))
@@ -194,7 +202,8 @@ def offer_commands(row: DeskRow) -> tuple[KeyCommand, ...]:
         KeyCommand.TELL: bool(row.live) and status == SessionStatus.STALLED,
         KeyCommand.UNPARK: row.row.group is StatusGroup.PARKED,
         KeyCommand.ATTACH: bool(row.live) and not row.is_lost,
-        KeyCommand.RESUME: row.is_lost or (row.can_be_resumed and not row.decision),
+        KeyCommand.RESUME: row.is_lost
+        or (row.can_be_resumed and not row.decision and row.safety is not Safety.BLOCKED),
     }
     return tuple(command for command, does in fits.items() if does)
 

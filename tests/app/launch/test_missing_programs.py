@@ -71,7 +71,7 @@ def test_a_face_that_types_without_a_person_shows_the_refusal_and_no_shell(stage
     world = stage.world()
     entry = entry_at(world, stage.path)
     lines = "\n".join(explanation(world, world, entry, explain=False))
-    assert "blocked: no program `robot` for coder-1" in lines
+    assert "cannot resume: no program `robot` for coder-1" in lines
     assert "with the PATH that its agents had: PATH=" in lines
     assert "a shell" not in lines
     found = live(world, (entry,))[entry.path]

@@ -49,12 +49,13 @@ class CommandEnd:
     def words(self) -> str:
         """One line for the user: the error of a failed command, else the last line of its output.
 
-        If the command printed nothing, it is ``done`` or ``exit code N``.
+        If the command printed nothing, it is ``done``, or that it gave no reason.
         """
         if self.is_ok:
             return next(iter(reversed((*self.errors, *self.out))), "done")
         problem = (e.removeprefix("error: ") for e in self.errors if e.startswith("error: "))
-        return next(problem, next(iter(reversed(self.errors)), f"exit code {self.code}"))
+        silent = f"it gave no reason (exit code {self.code})"
+        return next(problem, next(iter(reversed(self.errors)), silent))
 
     @property
     def hints(self) -> Words:

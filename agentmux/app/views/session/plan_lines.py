@@ -46,7 +46,7 @@ def resume_plan(
     if fields["unapplied_events"]:
         lines.append(f"  events in the journal still to apply: {fields['unapplied_events']}")
     if fields["blocked"]:
-        lines.append(f"  blocked: {fields['blocked']['message']}")
+        lines.append(f"  cannot resume: {fields['blocked']['message']}")
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
     jobs = {"setup": "first the setup of its worktree runs", "checks": "the check runs"}
     lines += [f"  {text}: {', '.join(fields[name])}" for name, text in jobs.items() if fields[name]]
