@@ -82,7 +82,7 @@ def desk(story: Story, gallery: Gallery) -> None:
     with story.stage.terminal("agentmux", cwd=story.shop, size=(120, 32)) as terminal:
         terminal.shows("> mail-invoices", "1 interrupted", "safe to resume")
         terminal.press("o")
-        terminal.shows("> export-orders", "c: ask for changes")
+        terminal.shows("> export-orders", "c: ask for changes", "Summary", "Changes")
         gallery.take("desk", terminal, "agentmux")
         terminal.press("3")
         terminal.shows("1 of ")
