@@ -294,7 +294,7 @@ def _agent(host: FleetHost) -> int:
 async def _looks(desk: Shown, *words: str) -> None:
     """Look at the fleet again until it shows these words."""
     while not all(word in desk.screen for word in words):
-        await desk.press("l")
+        await desk.press("ctrl+r")
         await desk.pilot.pause(0.2)
 
 
@@ -320,7 +320,7 @@ def test_a_feature_is_followed_and_decided_in_the_faces_until_its_commit(
             await _looks(desk, "at work 1", "implementing  a  greet people", "1 of 2 slots")
             os.kill(_agent(host), signal.SIGCONT)
             await asyncio.to_thread(until, "waiting")
-            await desk.press("l")
+            await desk.press("ctrl+r")
             await desk.shows("1 to decide", "completing")
             await desk.press("c")
             await desk.shows("to be committed", "Ask for changes?")
@@ -334,7 +334,7 @@ def test_a_feature_is_followed_and_decided_in_the_faces_until_its_commit(
             done = page.post(f"/fleet/{feature}/approve", digest=digest)
             assert "approval recorded" in page.text(done.headers["location"])
             await asyncio.to_thread(until, "done")
-            await desk.press("l")
+            await desk.press("ctrl+r")
             await desk.shows("ended 1", "done", "0 of 2 slots")
 
     try:

@@ -180,7 +180,7 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("picker", "waiting"): ("waiting for you", "Enter attach"),
     ("picker", "running"): ("implementing  running",),
     ("picker", "failed"): (
-        "! failed", "it failed in phase implementing: coder-1 was lost twice",
+        "! failed", "it failed: coder-1 was lost twice",
     ),
     ("picker", "doubtful"): (
         "completing: decide: check failed", "! verifying, unit tests: failed (exit 1)",
@@ -201,7 +201,7 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ),
     ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),
     ("status", "failed"): (
-        "it failed in phase implementing: coder-1 was lost twice", "next: agentmux restart",
+        "it failed: coder-1 was lost twice", "next: agentmux restart",
     ),
     ("status", "interrupted"): ("the tmux server is gone", "next: agentmux resume"),
     ("resume --dry-run", "interrupted"): ("resumes in implementing", "its conversation comes back"),

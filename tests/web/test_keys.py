@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from agentmux.core.terminal.keys.key_commands import KeyPlace
+from agentmux.core.terminal.keys.key_commands import KeyCommand, KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.web.pages.markup import key_attributes
 from tests.e2e.conftest import Project
@@ -48,8 +48,10 @@ def test_the_page_has_its_script_its_keys_and_their_list(shared: Project) -> Non
     page = Page(shared).login()
     text = page.text("/")
     assert '<script src="/static/keys.js" defer></script>' in text
+    of_a_fleet = {KeyCommand.FLEET, KeyCommand.DRAIN}
     for each in KEYS.lines_at(KeyPlace.PAGE):
-        assert f"<dt>{each.label}</dt><dd>{each.says}</dd>" in text
+        listed = f"<dt>{each.label}</dt><dd>{each.says}</dd>" in text
+        assert listed is (each.command not in of_a_fleet)
     assert 'href="/start" aria-label="New session" data-key="n" aria-keyshortcuts="n"' in text
     assert "submit" not in page.text("/static/keys.js")
     page.close()

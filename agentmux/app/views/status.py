@@ -348,9 +348,8 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
     yield from entry.warnings
     yield from _tmux_problems(liveness)
     if entry.phase == SessionStatus.FAILED:
-        noted_failure = mapping(entry.fields, "interruption")
-        cause, phase = text(noted_failure, "cause"), text(noted_failure, "phase")
-        yield f"it failed{f' in phase {phase}' * bool(phase)}{f': {cause}' * bool(cause)}"
+        cause = text(mapping(entry.fields, "interruption"), "cause")
+        yield f"it failed: {cause}" if cause else "it failed"
     if away and not noted.get("problem"):
         place = entry.text("worktree")
         yield f"the worktree {place} is not there: a resume makes it again, or finds it elsewhere"

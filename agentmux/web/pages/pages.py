@@ -48,7 +48,7 @@ from agentmux.core.names.status_labels import Colour, SessionStatus, age, status
 from agentmux.core.names.statuses import DONE, FAILED, PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
-from agentmux.core.terminal.keys.key_commands import KeyPlace
+from agentmux.core.terminal.keys.key_commands import KeyCommand, KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
@@ -126,7 +126,6 @@ def templates() -> Environment:
         colour=lambda status: status_colour(status).value,
         diff_class=markup.diff_class,
         pressed_by=markup.key_attributes,
-        page_keys=KEYS.lines_at(KeyPlace.PAGE),
         screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
         tabs=TABS,
         parked=PARKED,
@@ -185,12 +184,16 @@ class WebPages:
         **values: object,
     ) -> Response:
         visit = getattr(request.state, "visit", None)
+        keys = KEYS
+        if not self._fleet.is_set_up():
+            keys = KEYS.without(KeyCommand.FLEET).without(KeyCommand.DRAIN)
         values = {"said": self._messages.get(request.query_params.get("said", "")), **values}
         text = self._templates.get_template(template).render(
             token=visit.token if visit is not None else "",
             signed_in=visit is not None,
             read_only=self._address.read_only,
             path=request.scope["path"],
+            page_keys=keys.lines_at(KeyPlace.PAGE),
             **values,
         )
         return HTMLResponse(visible(text), status)

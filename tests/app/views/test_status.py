@@ -503,7 +503,7 @@ def test_what_a_person_would_type_next() -> None:
     lost = Interruption(cause="`coder` was lost twice", seat="coder", phase="implementing")
     failed = view(entry(Phase.FAILED, interruption=lost, seats={"coder": seat()}), WORKING)
     assert next_step(failed) == f"agentmux restart {PATH.name} --role coder"
-    assert "it failed in phase implementing: `coder` was lost twice" in failed.problems
+    assert "it failed: `coder` was lost twice" in failed.problems
     ended = view(entry(seats={"coder": seat(status="ended_by_user")}), WORKING)
     assert next_step(ended) == f"agentmux restart {PATH.name} --role coder"
     assert next_step(view(entry(interruption=STOPPED), GONE)) == f"agentmux resume {PATH.name}"

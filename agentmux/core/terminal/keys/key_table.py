@@ -125,12 +125,12 @@ KEY_LINES: Final = tuple(chain(
     _line("S", _C.STOP, {
         _SESSION: "stop it: asks first",
         _FLEET: "stop a feature, and run it no further: asks first",
-        _PAGE: "stop it; of the fleet, cancel it",
+        _PAGE: "stop it, or cancel it",
     }, "stop"),
     _line("D delete", _C.REMOVE, {_SESSION: "remove it for good: asks first"}, "remove"),
     _line("H", _C.DRAIN, {
         _FLEET: "let the host that is marked below take nothing more: asks first",
-        _PAGE: "let a host of the fleet take nothing more",
+        _PAGE: "let a host take nothing more",
     }),
     _line("1 2 3 4 5 6", _C.TAB, dict.fromkeys((_SEEN, _PAGE), "the tab with this number")),
     _line("right l", _C.NEXT_TAB, {_SEEN: "the next tab"}),
