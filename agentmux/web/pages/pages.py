@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 
     from agentmux.app.commands.begin.start_offer import StartOffer
     from agentmux.app.views.session.session_view import SessionView
+    from agentmux.core.terminal.keys.key_table import KeyLine
     from agentmux.ports.fleet import Fleet
     from agentmux.web.guard import PageAddress as Address
     from agentmux.web.pages.comments import Comments
@@ -106,12 +107,17 @@ ANSWERS: Final = (
 """The keys with which a button can answer an agent's question, each with the button's label."""
 
 
-def templates() -> Environment:
+def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
     """Return the environment of the HTML templates.
 
     Values are escaped unless they are `Markup`. All templates are loaded at once, because their
-    files may be gone later.
+    files may be gone later. Where ``has_fleet`` says no, the fleet's keys are not listed.
     """
+
+    def page_keys() -> Iterator[KeyLine]:
+        keys = KEYS if has_fleet() else KEYS.without(KeyCommand.FLEET, KeyCommand.DRAIN)
+        return keys.lines_at(KeyPlace.PAGE)
+
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -125,6 +131,7 @@ def templates() -> Environment:
         answers=ANSWERS,
         colour=lambda status: status_colour(status).value,
         diff_class=markup.diff_class,
+        page_keys=page_keys,
         pressed_by=markup.key_attributes,
         screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
         tabs=TABS,
@@ -171,7 +178,7 @@ class WebPages:
         self._comments = comments
         self._config = config
         self._fleet = fleet
-        self._templates = templates()
+        self._templates = templates(fleet.is_set_up)
 
     # -- answers -------------------------------------------------------------------------------
 
@@ -184,16 +191,12 @@ class WebPages:
         **values: object,
     ) -> Response:
         visit = getattr(request.state, "visit", None)
-        keys = KEYS
-        if not self._fleet.is_set_up():
-            keys = KEYS.without(KeyCommand.FLEET).without(KeyCommand.DRAIN)
         values = {"said": self._messages.get(request.query_params.get("said", "")), **values}
         text = self._templates.get_template(template).render(
             token=visit.token if visit is not None else "",
             signed_in=visit is not None,
             read_only=self._address.read_only,
             path=request.scope["path"],
-            page_keys=keys.lines_at(KeyPlace.PAGE),
             **values,
         )
         return HTMLResponse(visible(text), status)

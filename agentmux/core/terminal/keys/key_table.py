@@ -230,9 +230,9 @@ class KeyTable:
         )
         return KeyTable(lines=tuple(lines))
 
-    def without(self, command: KeyCommand) -> KeyTable:
-        """Return the table without the lines of a command."""
-        return KeyTable(lines=tuple(each for each in self.lines if each.command is not command))
+    def without(self, *commands: KeyCommand) -> KeyTable:
+        """Return the table without the lines of these commands."""
+        return KeyTable(lines=tuple(each for each in self.lines if each.command not in commands))
 
     def shared_keys(self) -> Iterator[tuple[str, KeyLine, KeyLine]]:
         """Yield each key of the desk that stands for two commands, with their lines."""
