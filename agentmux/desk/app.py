@@ -15,8 +15,7 @@ from textual.worker import WorkerFailed
 
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Colour, StatusGroup
-from agentmux.core.terminal.keys.desk_keys import TABS
-from agentmux.core.terminal.keys.key_commands import DESK, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_commands import DESK, TABS, KeyCommand, KeyPlace
 from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
@@ -492,7 +491,7 @@ class DeskApp(App[int]):
         """Show a tab of the selected session.
 
         Args:
-            tab: One of `desk_keys.TABS`.
+            tab: One of `key_commands.TABS`.
             part: The index of the part to show, such as a document or a seat.
             name: The name of the part, which is preferred to ``part``; may be empty.
         """

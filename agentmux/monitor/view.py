@@ -42,10 +42,10 @@ from agentmux.core.names.status_labels import (
     status_colour,
     status_label,
 )
-from agentmux.core.names.statuses import CAPPED, DELAYED
+from agentmux.core.names.statuses import DELAYED
 from agentmux.core.pipeline.delivery import failure
 from agentmux.core.pipeline.registry import kind_of, working_phase
-from agentmux.core.pipeline.results import all_results
+from agentmux.core.pipeline.results import capped_phases
 from agentmux.core.terminal.keys.monitor_keys import DETACH
 from agentmux.core.terminal.text.text_width import NARROW, clean, cut, spread, width, wrap
 from agentmux.monitor.reading import draw_reading
@@ -499,7 +499,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         return
     if failure(state):
         yield (failure(state),)
-    stays = [phase for phase, each in all_results(state).items() if each.outcome == CAPPED]
+    stays = capped_phases(state)
     capped = f" ({' and '.join(stays)} did not pass)" if stays else ""
     what = "read the summary and decide" if state.summary_submitted else "decide"
     none = "" if state.summary_submitted else ": there will be no summary"

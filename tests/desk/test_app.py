@@ -21,8 +21,7 @@ from textual.pilot import Pilot
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.keys.desk_keys import TABS
-from agentmux.core.terminal.keys.key_commands import DESK
+from agentmux.core.terminal.keys.key_commands import DESK, TABS
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.desk.app import DeskApp
 from agentmux.desk.list.listing import DeskRow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.names import layout
-from agentmux.core.terminal.keys.desk_keys import TABS
+from agentmux.core.terminal.keys.key_commands import TABS
 from agentmux.desk.app import DeskApp
 from tests.cli.picker.picker_lab import make_session
 from tests.desk.test_app import project, shown, tools_of

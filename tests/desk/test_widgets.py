@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.keys.desk_keys import TABS
-from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_commands import TABS, KeyCommand
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.screens.widgets import _broken, foot_parts, tab_parts

@@ -81,6 +81,11 @@ def all_reviews(state: SessionState) -> Mapping[str, Json]:
     return {role: review for each in reviews for role, review in each.items()}
 
 
+def capped_phases(state: SessionState) -> list[str]:
+    """Return the checks and reviews that failed and may ask for no further fix, in order."""
+    return [phase for phase, each in all_results(state).items() if each.outcome == CAPPED]
+
+
 def outcome(state: SessionState) -> str:
     """Return the combined outcome of all checks and reviews: ``passed``, ``capped`` or empty.
 
@@ -88,9 +93,9 @@ def outcome(state: SessionState) -> str:
     that have begun have passed. Otherwise it is empty: none has begun, or one has failed or is
     undecided.
     """
-    outcomes = [each.outcome for each in all_results(state).values()]
-    if CAPPED in outcomes:
+    if capped_phases(state):
         return CAPPED
+    outcomes = [each.outcome for each in all_results(state).values()]
     return PASSED if outcomes and set(outcomes) == {PASSED} else ""
 
 

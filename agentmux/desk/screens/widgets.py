@@ -26,8 +26,7 @@ from textual.widget import Widget
 
 from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.core.documents.diff_files import file_at
-from agentmux.core.terminal.keys.desk_keys import TABS
-from agentmux.core.terminal.keys.key_commands import KeyCommand
+from agentmux.core.terminal.keys.key_commands import TABS, KeyCommand
 from agentmux.core.terminal.keys.key_table import KeyTable
 from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
 from agentmux.desk.list.list_lines import heading_line, row_line, titles_of

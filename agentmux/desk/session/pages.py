@@ -153,7 +153,7 @@ class SessionPages:
 
         Args:
             row: The session.
-            tab: One of `desk_keys.TABS`.
+            tab: One of `key_commands.TABS`.
             at: The index of the part, modulo the number of parts.
             name: The name of the part, which is preferred to ``at`` if it exists, because the
                 indexes may have changed; empty to use ``at``.

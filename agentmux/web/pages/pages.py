@@ -48,7 +48,7 @@ from agentmux.core.names.status_labels import Colour, SessionStatus, age, status
 from agentmux.core.names.statuses import DONE, FAILED, PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
-from agentmux.core.terminal.keys.key_commands import KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_commands import TABS, KeyCommand, KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
@@ -90,8 +90,6 @@ _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000
 _DIGITS: Final = 9
 
-TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
-"""The pages of a session, in the order of their tabs."""
 ANSWERS: Final = (
     ("Enter", "Enter"),
     ("Escape", "Esc"),
@@ -114,7 +112,7 @@ def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
     files may be gone later. Where ``has_fleet`` says no, the fleet's keys are not listed.
     """
 
-    def page_keys() -> Iterator[KeyLine]:
+    def page_keys() -> tuple[KeyLine, ...]:
         keys = KEYS if has_fleet() else KEYS.without(KeyCommand.FLEET, KeyCommand.DRAIN)
         return keys.lines_at(KeyPlace.PAGE)
 

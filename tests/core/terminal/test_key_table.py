@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.cli.command_table import GROUPS
-from agentmux.core.terminal.keys.desk_keys import TABS
-from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, TABS, KeyCommand, KeyPlace
 from agentmux.core.terminal.keys.key_names import show_key
 from agentmux.core.terminal.keys.key_table import KEY_LINES, KEYS
 

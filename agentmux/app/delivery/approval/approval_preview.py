@@ -15,11 +15,11 @@ from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
-from agentmux.core.names.statuses import CAPPED, MERGE
+from agentmux.core.names.statuses import MERGE
 from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.delivery import is_on_no_branch
-from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
+from agentmux.core.pipeline.results import all_reviews, all_verdicts, capped_phases
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.core.terminal.text.markdown import render_markdown
 from agentmux.errors import AgentmuxError, MissingError
@@ -114,7 +114,7 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
     for role, verdict in all_verdicts(state).items():
         summary = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
         yield f"review {label(role)}: {verdict}{f': {summary}' if summary else ''}"
-    capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
+    capped = capped_phases(state)
     most = format_count(state.max_review_iterations, "iteration")
     names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped)
     yield from (f"{name} did not pass within {most}" for name in names)

@@ -13,8 +13,7 @@ from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import OUTPUT_LINES
-from agentmux.core.names.statuses import CAPPED
-from agentmux.core.pipeline.results import all_results
+from agentmux.core.pipeline.results import capped_phases
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.display import ResultView
@@ -40,7 +39,7 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
         verdicts=tuple(verdict_lines(state)),
         changes=tuple(stat_lines(world, files, state)),
         digest=digest_now(world, files, state),
-        has_failed=any(each.outcome == CAPPED for each in all_results(state).values()),
+        has_failed=bool(capped_phases(state)),
     )
 
 

@@ -95,3 +95,6 @@ class KeyPlace(Enum):
 
 MONITOR: Final = (KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES)
 DESK: Final = (KeyPlace.SESSION, KeyPlace.SHOWN, KeyPlace.FOUND, KeyPlace.LIST, KeyPlace.DESK)
+
+TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
+"""What desk and page show of a session, in order; in the desk, their keys are 1 to 6."""
