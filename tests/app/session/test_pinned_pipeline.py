@@ -186,3 +186,18 @@ def test_a_session_that_came_with_the_repository_is_not_resumed(bench: Bench) ->
     git("add", "-f", f"Elsewhere/{path.name}/{layout.JOURNAL}")
     with pytest.raises(ConfigError, match="came with the repository"):
         plan_resume(bench.world(), bench.files)
+
+
+def test_a_session_of_the_default_pipeline_without_commands_asks_git_nothing(
+    tmp_path: Path,
+) -> None:
+    bench = Bench(tmp_path, pipeline="feature")
+    top, path = bench.studio.project, bench.files.path
+    for words in (("init", "-q"), ("add", "-f", str(path / layout.JOURNAL))):
+        subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
+    assert plan_resume(bench.world(), bench.files).phase == "architecting"
+    config = bench.file.parent.with_name("config.yaml")
+    config.write_text("verify: [{name: tests, run: [pytest]}]\n")
+    repin(bench.world(), bench.session())
+    with pytest.raises(ConfigError, match="came with the repository"):
+        plan_resume(bench.world(), bench.files)

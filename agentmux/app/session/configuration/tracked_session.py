@@ -6,6 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import shown_path
+from agentmux.core.definitions.definition import WHOLE
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.names import layout
 from agentmux.errors import ConfigError, MissingError
 
@@ -55,5 +57,8 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
 
 def _brings_commands(state: SessionState) -> bool:
     base = state.base_checks
-    own = state.verify or state.pipeline_files or state.setup is not None
+    files = set(state.pipeline_files)
+    if state.pipeline == FEATURE:
+        files.discard(WHOLE)  # the session's copy of it says what AgentMux says
+    own = state.verify or files or state.setup is not None
     return bool(own or (base is not None and base.steps))
