@@ -221,6 +221,18 @@ def test_the_tests_are_found_and_tried(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+@pytest.mark.follows(
+    "nothing was verified; to find the tests for next time: agentmux init --checks"
+)
+def test_the_tests_are_found_for_the_next_session(project: Project, work: Work) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    work.plant(project.path, "a user")
+    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    hint = shown("agentmux init --checks", project.run("approve", session.name).stdout)
+    assert "verify: make-test" in project.run(*hint.split()[1:], "--defaults").stderr
+    assert work.lost() == []
+
+
 @pytest.mark.follows("a session that began before takes it with: agentmux resume --repin")
 def test_a_session_takes_what_was_found(project: Project, work: Work) -> None:
     project.scenario(WAITS)

@@ -12,6 +12,8 @@ from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
 
 NOTHING_VERIFIED: Final = "nothing was verified: no command has checked the result"
 """What the user is told about a session whose result no command has checked."""
+FINDS_TESTS: Final = "nothing was verified; to find the tests for next time: agentmux init --checks"
+"""The same if the session was given no commands; it names what finds them."""
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 
 

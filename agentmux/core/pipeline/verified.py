@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.checks.report import NOTHING_VERIFIED, check_words, phase_lines
+from agentmux.core.checks.report import FINDS_TESTS, NOTHING_VERIFIED, check_words, phase_lines
 from agentmux.core.checks.verdict import all_required_passed
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
@@ -19,8 +19,8 @@ def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
 
     A command that did not pass is followed by the last ``tail`` lines of its output.
 
-    If there are no results, there is one line, which says that nothing was verified, or no line for
-    a session whose result is a report.
+    If there are no results, there is one line, which says that nothing was verified, and what finds
+    commands if the session has none; no line for a session whose result is a report.
     """
     red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
@@ -29,7 +29,9 @@ def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
         for phase, each in _results(state)
         for line in phase_lines(phase, each, expect=expects[phase], red_before=red, tail=tail)
     ]
-    return tuple(lines) or (() if state.is_report else (NOTHING_VERIFIED,))
+    if lines or state.is_report:
+        return tuple(lines)
+    return (NOTHING_VERIFIED if state.verify else FINDS_TESTS,)
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:

@@ -173,7 +173,11 @@ class SessionPages:
             tuple(tuple((self._locate(text, project), style) for text, style in e) for e in part)
             for part in (page.lines, page.more)
         )
-        return replace(page, lines=lines, more=more)
+        result = page.result
+        if result is not None:
+            checks = tuple(self._locate(each, project) for each in result.checks)
+            result = replace(result, checks=checks)
+        return replace(page, lines=lines, more=more, result=result)
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:
         site = self._reader.site(row.project)

@@ -97,7 +97,7 @@ def test_everything_that_a_decision_needs_is_shown(project: Path, capsys: Captur
         "",
         "• It greets.",
         "",
-        "nothing was verified: no command has checked the result",
+        "nothing was verified; to find the tests for next time: agentmux init --checks",
         "review logic: pass: Sound.",
         "to be committed: 1 file, with the message “Apply the feature”",
         "  agent.py | 1 +",

@@ -120,6 +120,14 @@ def test_who_leaves_leaves_nothing(wizard: Wizard, leave: list[str]) -> None:
     assert not wizard.config.parent.exists()
 
 
+def test_where_no_tests_are_found_it_says_so_and_how_to_name_one(wizard: Wizard) -> None:
+    for question in (AGENT, ALL, LEVEL, WHERE, WRITE):
+        wizard.answers(question, "Enter")
+    wizard.sees("CODE=0")
+    wizard.sees("no tests were found in")
+    wizard.sees("write into that file:\nverify: [{name: tests, run: [COMMAND]}]")
+
+
 def test_who_does_not_want_the_file_gets_none(wizard: Wizard) -> None:
     for question in (AGENT, ALL, LEVEL, WHERE):
         wizard.answers(question, "Enter")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.ask.agent_choice import Ask
     from agentmux.core.config.commands import VerifyCommand
+
+_EXAMPLE: Final = "verify: [{name: tests, run: [COMMAND]}]"
+"""How a configuration lists a command that checks results."""
 
 
 def init(
@@ -92,7 +95,7 @@ def _write_checks(invocation: Invocation, *, asks: bool) -> int:
     if not commands:
         raise NotFoundError(
             f"no tests were found in {world.project}",
-            hints=(f"write into {path}: verify: [{{name: tests, run: [COMMAND]}}]",),
+            hints=(f"write into {path}: {_EXAMPLE}",),
         )
     ask = asking() if asks else _take_usual_answer
     chosen = ask_checks(commands, world.project, invocation.environ, ask)
@@ -170,5 +173,8 @@ def _say_what_is_next(
     elif not (asked and spec.unattended_args):  # else a person has just said that it should ask
         for line in config_template.explain_unattended(spec):
             render.note(line)
-    if found and not chosen.verify:
-        render.note(f"to verify results, write into that file:\n{verify_lines(found)}")
+    if not found:
+        render.note(f"no tests were found in {world.project}, so nothing will be verified")
+    if not chosen.verify:
+        lines = verify_lines(found) if found else _EXAMPLE
+        render.note(f"to verify results, write into that file:\n{lines}")
