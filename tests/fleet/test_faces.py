@@ -54,9 +54,14 @@ def waiting(host: FleetHost) -> tuple[str, str]:
 
 
 def _given(host: FleetHost, feature: str) -> list[str]:
+    return [kind for kind, _ in _decisions(host, feature)]
+
+
+def _decisions(host: FleetHost, feature: str) -> list[tuple[str, str]]:
+    """Return the kind of each decision on a feature, and the phase in which changes begin."""
     engine = engine_for(host.database)
     with engine.connect() as connection:
-        found = [each.kind for each in rows.decisions(connection, feature)]
+        found = [(each.kind, each.begins) for each in rows.decisions(connection, feature)]
     engine.dispose()
     return found
 
@@ -325,12 +330,13 @@ def test_a_feature_is_followed_and_decided_in_the_faces_until_its_commit(
             await desk.press("c")
             await desk.shows("to be committed", "Ask for changes?")
             await desk.press("y")
-            await desk.shows("What should change in")
+            await desk.shows("What should change in", "a small change: one coder")
             await desk.press(*"shout", "enter", "enter")
             await desk.shows("request recorded")
             await asyncio.to_thread(until, "waiting")
             text = page.text(f"/fleet/{feature}")
             (digest,) = set(re.findall(r'name="digest" value="(.+?)"', text))
+            assert re.findall(r'name="from" value="(\w+)" checked', text) == ["fixing"]
             done = page.post(f"/fleet/{feature}/approve", digest=digest)
             assert "approval recorded" in page.text(done.headers["location"])
             await asyncio.to_thread(until, "done")
@@ -344,6 +350,7 @@ def test_a_feature_is_followed_and_decided_in_the_faces_until_its_commit(
     finally:
         page.close()
     assert host.commits() == ["greet people"]
+    assert _decisions(host, feature) == [("changes", "fixing"), ("approve", "")]
     assert host.session(feature).kinds("request_changes", "approve") == [
         "request_changes",
         "approve",

@@ -168,12 +168,15 @@ class FleetQuestion:
             can be decided now.
         obstacle: Why the feature cannot be approved now; empty if nothing prevents it.
         lines: What an approval would do, as lines for the user.
+        beginnings: The phases in which changes can begin, each with a description; the smallest
+            change comes first. Empty if its host runs a release that does not say.
     """
 
     feature: FleetFeature
     digest: str = ""
     obstacle: str = ""
     lines: tuple[str, ...] = ()
+    beginnings: tuple[tuple[str, str], ...] = ()
 
     @property
     def block_reason(self) -> str:
@@ -231,7 +234,7 @@ def question_of(found: Mapping[str, Any]) -> FleetQuestion:
     """Return the question to the user from ``found``, the parsed JSON of `fleet show`.
 
     ``found`` is a mapping with the fields of one feature and, under ``question``, a mapping with
-    ``digest``, ``obstacle`` and ``lines``, or None. If it is None, the three are empty in the
+    ``digest``, ``obstacle``, ``lines`` and ``beginnings``, or None. What is missing is empty in the
     result.
 
     Raises:
@@ -243,6 +246,7 @@ def question_of(found: Mapping[str, Any]) -> FleetQuestion:
         digest=str(asked.get("digest") or ""),
         obstacle=str(asked.get("obstacle") or ""),
         lines=tuple(map(str, asked.get("lines") or ())),
+        beginnings=tuple((str(name), str(says)) for name, says in asked.get("beginnings") or ()),
     )
 
 

@@ -137,8 +137,8 @@ def require_asked(row: Feature) -> dict[str, object]:
 
     Returns:
         A copy of ``row.question``: ``cycle``, a number; ``digest`` of the result, empty if the
-        result cannot be approved now; ``obstacle``, why it cannot, else empty; and ``lines``, a
-        list of lines to read before the decision.
+        result cannot be approved now; ``obstacle``, why it cannot, else empty; ``lines``, a list of
+        lines to read before the decision; and ``beginnings``, where changes can begin.
 
     Raises:
         BlockedError: There is nothing to decide.

@@ -17,6 +17,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.fleet.statuses import progress
 from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.names import layout
+from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.errors import AgentmuxError
 from agentmux.wiring import build
 
@@ -73,8 +74,9 @@ class HostSessions:
         """Return what a person has to decide on a session; None if there is nothing to decide.
 
         ``path`` is the session's directory. The fields are ``cycle``; ``digest`` of the result,
-        empty if the result cannot be approved now; ``obstacle``, why it cannot, else empty; and
-        ``lines``, a list of lines to read before the decision.
+        empty if the result cannot be approved now; ``obstacle``, why it cannot, else empty;
+        ``lines``, a list of lines to read before the decision; and ``beginnings``, the phases in
+        which changes can begin (`beginning_choices`), each as a list of its name and description.
         """
         world = build.world(self.project, config=self.config, environ=self.environ)
         state = world.files(path).load().current
@@ -82,12 +84,14 @@ class HostSessions:
             return None
         asked = question_or_obstacle(with_workplace(world, state), world.files(path), state)
         if isinstance(asked, str):
-            return {"cycle": state.cycle, "digest": "", "obstacle": asked, "lines": []}
+            empty = {"digest": "", "obstacle": asked, "lines": [], "beginnings": []}
+            return {"cycle": state.cycle, **empty}
         return {
             "cycle": state.cycle,
             "digest": asked.approval.digest,
             "obstacle": "",
             "lines": [*asked.lines[:_LINES]],
+            "beginnings": [[*each] for each in beginning_choices(state)],
         }
 
 

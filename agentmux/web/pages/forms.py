@@ -133,7 +133,8 @@ def _fleet_approve(feature: str, form: Form) -> Typed:
 
 
 def _fleet_request_changes(feature: str, form: Form) -> Typed:
-    words = command_words.fleet_request_changes(feature, form.get("digest", ""))
+    begins, digest = form.get("from", ""), form.get("digest", "")
+    words = command_words.fleet_request_changes(feature, begins, digest)
     return words, form.get("text", "")
 
 

@@ -179,13 +179,18 @@ def fleet_approve(feature: str, digest: str) -> Words:
     return ("fleet", "approve", "--yes", "--digest", digest, "--", feature)
 
 
-def fleet_request_changes(feature: str, digest: str) -> Words:
+def fleet_request_changes(feature: str, begins: str, digest: str) -> Words:
     """Return the arguments of ``agentmux`` to request changes of a feature.
 
-    The command reads the text of the changes from stdin. ``feature`` is the feature's id,
-    and ``digest`` the digest with which the result was shown.
+    The command reads the text of the changes from stdin.
+
+    Args:
+        feature: The feature's id.
+        begins: The phase in which the next cycle begins; empty means the first phase.
+        digest: The digest with which the result was shown.
     """
-    return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
+    begin = ("--from", begins) if begins else ()
+    return ("fleet", "request-changes", *begin, "--digest", digest, "--", feature, "-")
 
 
 def fleet_retry(feature: str) -> Words:
