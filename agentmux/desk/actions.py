@@ -85,7 +85,7 @@ class Desk(Protocol):
         """Remove the marks of these sessions."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message in the line above the keys, and return at once.
+        """Show a message above the keys, and return at once.
 
         It stays until the next message, or until the user presses a key that has a meaning. Empty
         text removes the message.

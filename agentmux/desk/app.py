@@ -23,7 +23,14 @@ from agentmux.desk.list.listing import DeskRow, SessionListing
 from agentmux.desk.repeated import Repeated
 from agentmux.desk.screens.dialogs import TextDialog, name_key
 from agentmux.desk.screens.file_list import FileChoice, FileList, file_line
-from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
+from agentmux.desk.screens.widgets import (
+    MessageLine,
+    OneLine,
+    PageView,
+    SessionList,
+    foot_parts,
+    tab_parts,
+)
 from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import OVERVIEW, SUMMARY, SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, line
@@ -42,7 +49,7 @@ T = TypeVar("T")
 
 _CSS: Final = """
 Screen { layout: vertical; background: $background; color: $foreground; }
-#head, #foot, #said, #tabs, #note { height: 1; }
+#head, #foot, #tabs, #note { height: 1; }
 #body { height: 1fr; }
 #list { width: 40%; min-width: 32; overflow-x: hidden; }
 SessionList, PageView, VerticalScroll {
@@ -115,7 +122,8 @@ class DeskApp(App[int]):
         self.pages = SessionPages(tools.reader, tools.commands.locate, self.keys)
         self._fleet: FleetScreen | None = None
         self.sessions, self.view, self.files = SessionList(tools.now), PageView(), FileList()
-        self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
+        self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "foot")}
+        self._message = MessageLine("said")
         self.listing = SessionListing()
         self.searching = False
         self._seeks_page = False
@@ -149,8 +157,8 @@ class DeskApp(App[int]):
             KeyCommand.LAST_HIT: lambda: self._go_to_hit(-1),
             KeyCommand.FOCUS: self._other_side,
             KeyCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
-            KeyCommand.DIFF: lambda: self.turn_to("diff"),
-            KeyCommand.SUMMARY: lambda: self.turn_to("documents", name=SUMMARY),
+            KeyCommand.DIFF: lambda: self._read_on("diff"),
+            KeyCommand.SUMMARY: lambda: self._read_on("documents", SUMMARY),
             KeyCommand.FLEET: self._show_fleet,
             KeyCommand.KEYS: self._show_keys,
             KeyCommand.PALETTE: self.action_command_palette,
@@ -181,7 +189,7 @@ class DeskApp(App[int]):
                 with Horizontal(id="beside"):
                     yield self.files
                     yield self.view
-        yield self._lines["said"]
+        yield self._message
         yield self._lines["foot"]
 
     def on_mount(self) -> None:
@@ -304,12 +312,12 @@ class DeskApp(App[int]):
         self._show_all()
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message in the line above the keys, and return at once.
+        """Show a message above the keys, and return at once.
 
         It stays until the next message, or until the user presses a key that has a meaning. Empty
         text removes the message.
         """
-        self._line("said").show(((text, colour.value),))
+        self._message.say(text, colour)
 
     # -- what the actions need -----------------------------------------------------------------
 
@@ -500,6 +508,11 @@ class DeskApp(App[int]):
         self._wanted_part = name
         self._show_tabs(SessionPage())
         self._load_soon()
+
+    def _read_on(self, tab: str, name: str = "") -> None:
+        """Show a tab with something to read, and let the keys move in it; Esc is the way back."""
+        self.turn_to(tab, name=name)
+        self._go_to_side(on_page=True)
 
     # -- keys ----------------------------------------------------------------------------------
 

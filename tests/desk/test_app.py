@@ -82,8 +82,9 @@ class Shown:
 
     def __init__(self, pilot: Pilot[int]) -> None:
         self.pilot = pilot
-        self.app = pilot.app
-        assert isinstance(self.app, DeskApp)
+        app = pilot.app
+        assert isinstance(app, DeskApp)
+        self.app = app
 
     @property
     def screen(self) -> str:
@@ -375,6 +376,19 @@ def test_moving_marking_and_the_other_side(project: Path) -> None:
     asyncio.run(look())
 
 
+def test_the_end_of_a_long_message_is_shown(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            desk.app.say("agentmux: 20260101-a-long-name-of-a-session: " * 3 + "pressed Enter")
+            await desk.shows("a-long-name", "pressed Enter", "q quit")
+            desk.app.say("all is well")
+            screen = await desk.shows("all is well")
+            assert "a-long-name" not in screen
+            assert len(screen.splitlines()) == SMALL[1]
+
+    asyncio.run(look())
+
+
 def test_a_resume_shows_its_plan_and_a_failure_says_what_the_command_said(project: Path) -> None:
     async def look() -> None:
         async with shown(tools_of(project), SMALL) as desk:
@@ -465,6 +479,24 @@ def test_the_files_of_a_diff_are_listed_and_gone_to(project: Path) -> None:
             await desk.shows("cannot resume")
             await desk.press("v")
             await desk.shows("no changed files are shown: d shows the diff")
+
+    changed_project(project)
+    asyncio.run(look())
+
+
+def test_the_key_of_the_diff_lets_the_keys_move_in_it_and_escape_leads_back(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("d")
+            await desk.shows("calc.py +1 -1")
+            at = desk.app.view.cursor
+            await desk.press("down", "down")
+            assert desk.app.view.cursor == at + 2
+            await desk.press("slash", *"RETURN", "enter")
+            await desk.shows("/RETURN  1 of 2 lines", "> fix-crash")
+            await desk.press("escape", "escape", "slash", *"no-such", "enter")
+            await desk.shows("nothing matches")
 
     changed_project(project)
     asyncio.run(look())

@@ -13,7 +13,9 @@ from agentmux.core.journal.state import Interruption, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
+from agentmux.desk.session.overview import head_lines
 from agentmux.desk.session.stake import failed_output, seat_at_stake
+from agentmux.desk.styled import plain
 from tests.desk.test_overview import CHECKED, facts
 
 
@@ -25,9 +27,10 @@ def seat(name: str, status: str, age_s: float | None = 60.0, **values: Any) -> S
 
 
 def view(*seats: SeatView, **values: Any) -> SessionView:
-    return replace(facts(SessionState(phase=Phase.IMPLEMENTING)).view, seats=seats, **values)
+    return replace(facts(STATE).view, seats=seats, **values)
 
 
+STATE = SessionState(phase=Phase.IMPLEMENTING)
 BUSY, IDLE = seat("busy", statuses.BUSY), seat("idle", statuses.IDLE, 1.0)
 ASKS = seat("asks", statuses.WAITING, 900.0)
 
@@ -50,6 +53,16 @@ def test_the_agent_that_asks_comes_first_then_what_waits_then_who_works(
     every = tuple(each.seat for each in seats)
     assert seat_at_stake(view(*seats), every) == shown
     assert seat_at_stake(view(*seats), tuple(reversed(every))) == shown
+
+
+def test_of_several_agents_that_ask_all_are_named() -> None:
+    def asked(*seats: SeatView) -> list[str]:
+        shown = [plain(each) for each in head_lines(replace(facts(STATE), view=view(*seats)))]
+        return [each for each in shown if each.endswith("ask you something")]
+
+    also = seat("coder-2", statuses.WAITING)
+    assert asked(ASKS, BUSY, also) == ["asks and coder-2 ask you something"]
+    assert asked(ASKS, BUSY) == []
 
 
 def test_only_a_seat_with_a_screen_is_shown_and_without_seats_the_last_one() -> None:

@@ -32,7 +32,7 @@ from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.list_lines import SELECTED
 from agentmux.desk.screens.dialogs import FailureDialog, TextDialog, TextEntryDialog
-from agentmux.desk.screens.widgets import OneLine, Themed, foot_parts
+from agentmux.desk.screens.widgets import MessageLine, OneLine, Themed, foot_parts
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.threads import in_daemon_thread
@@ -135,7 +135,7 @@ class FleetScreen(Screen[None]):
         """
         super().__init__()
         self._tools, self._fleet, self._in_foreground = tools, fleet, in_foreground
-        self._top, self._said, self._foot = OneLine("top"), OneLine("told"), OneLine("keys")
+        self._top, self._message, self._foot = OneLine("top"), MessageLine("told"), OneLine("keys")
         self._list, self._hosts = MarkedList(markup=False), MarkedList(markup=False, id="hosts")
         self._trouble = Static("", markup=False)
         self._head: tuple[Part, ...] = ()
@@ -172,7 +172,7 @@ class FleetScreen(Screen[None]):
         yield self._list
         yield self._trouble
         yield self._hosts
-        yield self._said
+        yield self._message
         yield self._foot
 
     def on_mount(self) -> None:
@@ -214,7 +214,7 @@ class FleetScreen(Screen[None]):
         self._say(f"{known.message}{hint}", Colour.RED)
 
     def _say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        self._said.show(((clean(text), colour.value),))
+        self._message.say(text, colour)
 
     def _show(self, board: FleetBoard) -> None:
         if board == self._board:
@@ -356,24 +356,25 @@ class FleetScreen(Screen[None]):
 
     async def _approve(self, row: FleetFeature) -> None:
         title = f"What an approval of {row.id[:SHORT_ID]} would do"
-        digest = await self._ask_agreement(row, title, "Approve?", KeyCommand.APPROVE)
-        if digest:
-            await self._run(command_words.fleet_approve(row.id, digest))
+        asked = await self._ask_agreement(row, title, "Approve?", KeyCommand.APPROVE)
+        if asked is not None:
+            await self._run(command_words.fleet_approve(row.id, asked.digest))
 
     async def _change(self, row: FleetFeature) -> None:
         title = f"What there is of {row.id[:SHORT_ID]}"
-        digest = await self._ask_agreement(row, title, "Ask for changes?", KeyCommand.CHANGES)
-        if not digest:
+        asked = await self._ask_agreement(row, title, "Ask for changes?", KeyCommand.CHANGES)
+        if asked is None:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
-        answer = await self.app.push_screen_wait(TextEntryDialog(title, about=(row.title,)))
+        entry = TextEntryDialog(title, about=(row.title,), choices=asked.beginnings)
+        answer = await self.app.push_screen_wait(entry)
         if answer is not None:
-            words = command_words.fleet_request_changes(row.id, digest)
+            words = command_words.fleet_request_changes(row.id, answer.choice, asked.digest)
             await self._run(words, text=answer.text)
 
     async def _ask_agreement(
         self, row: FleetFeature, title: str, question: str, command: KeyCommand
-    ) -> str:
+    ) -> FleetQuestion | None:
         """Show the pending decision on a feature, and ask the user to agree.
 
         Args:
@@ -383,16 +384,16 @@ class FleetScreen(Screen[None]):
             command: The command of the key that opened the dialog, which also means yes.
 
         Returns:
-            The digest of the result that was shown; empty if the user did not agree, or the result
-            cannot be approved now.
+            The decision that was shown; None if the user did not agree, or the result cannot be
+            approved now.
         """
         asked = await self._question(row)
         if not asked.digest:
             self._say(asked.block_reason)
-            return ""
+            return None
         lines = (row.title, "", *asked.lines)
         agrees = await self._agree(title, lines, question, command)
-        return asked.digest if agrees else ""
+        return asked if agrees else None
 
     async def _agree(
         self, title: str, lines: tuple[str, ...], question: str, command: KeyCommand

@@ -26,9 +26,10 @@ from textual.widget import Widget
 
 from agentmux.app.views.session.result_lines import ResultStyle, result_lines
 from agentmux.core.documents.diff_files import file_at
+from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.keys.key_commands import TABS, KeyCommand
 from agentmux.core.terminal.keys.key_table import KeyTable
-from agentmux.core.terminal.text.text_width import printable, printable_line, width, wrap
+from agentmux.core.terminal.text.text_width import clean, printable, printable_line, width, wrap
 from agentmux.desk.list.list_lines import heading_line, row_line, titles_of
 from agentmux.desk.list.listing import DeskRow, Heading, ListLine, SessionListing
 from agentmux.desk.list.titles import Title
@@ -53,6 +54,9 @@ _RESULT_STYLES: Final = {
 
 _RULED: Final = re.compile(r"[\s\u2500-\u259f_=-]*.?")
 """A row that consists of lines and the edges of boxes."""
+
+_MESSAGE_ROWS: Final = 3
+"""The most rows of a message above the keys."""
 
 _MOST_LINES: Final = 400
 """The most rows into which one line of a page is broken."""
@@ -657,6 +661,32 @@ class OneLine(Themed):
                 if name:
                     self.post_message(self.Clicked(self, name))
                 return
+
+
+class MessageLine(OneLine):
+    """A message above the keys; a long one takes up to three rows, so that its end can be read."""
+
+    def say(self, text: str, colour: Colour = Colour.NONE) -> None:
+        """Show a message in place of the one before; empty text removes that."""
+        self.show(((clean(text), colour.value),))
+        self._fit()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one drawn row of the message."""
+        rows = self._rows()
+        style = self._parts[0][1] if self._parts else PLAIN
+        return strip_of(((rows[y], style),) if y < len(rows) else (), self.size.width)
+
+    def on_resize(self, event: Resize) -> None:
+        """Take as many rows as the message needs in the new width."""
+        super().on_resize(event)
+        self._fit()
+
+    def _rows(self) -> tuple[str, ...]:
+        return wrap(plain(self._parts), self.size.width, _MESSAGE_ROWS)
+
+    def _fit(self) -> None:
+        self.styles.height = max(len(self._rows()), 1)
 
 
 _SHORT: Final = {"documents": "docs", "journal": "log"}

@@ -34,6 +34,8 @@ from agentmux.core.names.status_labels import (
     age,
     status_colour,
 )
+from agentmux.core.names.statuses import WAITING
+from agentmux.core.names.words.listing import join_names
 from agentmux.core.terminal.keys.key_commands import KeyCommand
 from agentmux.core.terminal.keys.key_table import KEYS, KeyTable
 from agentmux.core.terminal.text.text_width import width
@@ -153,6 +155,9 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
         yield line(f"interrupted: {cause}", DIM)
     if row.safety is not None:
         yield line(f"{row.safety}{f': {row.warned}' if row.warned else ''}")
+    asking = [each.seat for each in view.seats if each.status == WAITING]
+    if len(asking) > 1:  # the screen below is that of one of them
+        yield line(f"{join_names(asking)} ask you something", Colour.YELLOW.value)
     keys = ", ".join(
         f"{facts.keys.line_of(command).label}: {words}" for command, words in _keys(row)
     )
