@@ -38,6 +38,7 @@ SLOW: Final = {
     "psutil": "it is needed where there is no /proc",
     "referencing": "as slow as jsonschema, and needed with it",
     "select": "the wrapper starts agents without it",
+    "subprocess": "8 ms, and the demo agent has its prompt before its first command",
     "tempfile": "loads random, and few commands need it",
     "termios": "the wrapper starts agents without it",
     "threading": "the wrapper starts agents without it",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -38,6 +37,8 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> CommandRes
         The result. Its status is `NOT_FOUND` if the command cannot be started, and `TIMEOUT` if it
         takes too long.
     """
+    import subprocess  # a prompt is handled before the first command
+
     try:
         done = subprocess.run(  # noqa: TID251 (a program of its own, without our modules)
             list(argv), env=env, input=stdin, text=True, encoding="utf-8", errors="replace",
@@ -61,6 +62,8 @@ def kill(argv: Sequence[str]) -> CommandResult:
     Raises:
         OSError: The command cannot be started.
     """
+    import subprocess  # as above
+
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process.kill()
     return CommandResult(process.wait(), "Killed")
