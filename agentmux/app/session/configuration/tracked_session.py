@@ -57,8 +57,7 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
 
 def _brings_commands(state: SessionState) -> bool:
     base = state.base_checks
-    files = set(state.pipeline_files)
-    if state.pipeline == FEATURE:
-        files.discard(WHOLE)  # the session's copy of it says what AgentMux says
+    # The copy of the default pipeline says what AgentMux says.
+    files = state.pipeline_files.keys() - ({WHOLE} if state.pipeline == FEATURE else {})
     own = state.verify or files or state.setup is not None
     return bool(own or (base is not None and base.steps))

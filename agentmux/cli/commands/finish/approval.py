@@ -39,8 +39,9 @@ from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
+from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
 from agentmux.cli.commands.look import orphan_agents
-from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.commands.look.sessions import require_seconds
 from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.agents.environment import inherited_variables

@@ -21,7 +21,7 @@ from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, require_person, trusted_world
 from agentmux.cli.ask.session_argument import resolve_session
-from agentmux.cli.commands.look.sessions import JsonOpt
+from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.cli.invocation import Invocation, absolute
 from agentmux.errors import BlockedError
 

@@ -16,7 +16,6 @@ import typer
 from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.steps.outcome import describe_ways_to_get
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, require_live
 from agentmux.app.views.session_words import lines_after_detach
 from agentmux.app.views.status import look
@@ -88,6 +87,8 @@ def go(invocation: Invocation, site: Site, path: Path, target: Target) -> int:
         render.note(f"tmux has ended under session {view.session}; its work is saved")
         render.note(f"to go on: agentmux resume {view.session}")
         return status
+    from agentmux.app.delivery.steps.outcome import describe_ways_to_get
+
     world = partial(invocation.world, site.project, read_only=True)
     render.out("\n".join(lines_after_detach(view, partial(describe_ways_to_get, world, path))))
     return status

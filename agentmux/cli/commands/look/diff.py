@@ -11,7 +11,8 @@ import typer
 
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.cli import render
-from agentmux.cli.commands.look.sessions import SessionArg, one
+from agentmux.cli.ask.shared_options import SessionArg
+from agentmux.cli.commands.look.sessions import one
 from agentmux.cli.invocation import Invocation, absolute
 from agentmux.errors import UsageError
 

@@ -36,6 +36,7 @@ from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
 from agentmux.cli.ask.session_argument import resolve_session
+from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
 from agentmux.cli.fast import session_list
@@ -45,15 +46,6 @@ from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import DeclinedError, NotFoundError, UsageError
 
-SessionArg = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[SESSION]",
-        help="A session's name or slug, the start of one, its path, or its request's first words.",
-        show_default=False,
-    ),
-]
-JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 _ATTACH: Final = "attach SESSION"
 _EVERY_S: Final = 60.0
 

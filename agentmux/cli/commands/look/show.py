@@ -14,7 +14,8 @@ from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.session.last_screens import LastScreen, LastScreens, heading, last_screens
 from agentmux.app.views.session.seat_screens import asking_seats
 from agentmux.cli import render
-from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, one
+from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
+from agentmux.cli.commands.look.sessions import one
 from agentmux.core.documents.review import seat_named
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import WAITING

@@ -176,5 +176,5 @@ def _say_what_is_next(
     if not found:
         render.note(f"no tests were found in {world.project}, so nothing will be verified")
     if not chosen.verify:
-        lines = verify_lines(found) if found else _EXAMPLE
-        render.note(f"to verify results, write into that file:\n{lines}")
+        named = verify_lines(found) if found else _EXAMPLE
+        render.note(f"to verify results, write into that file:\n{named}")

@@ -13,7 +13,7 @@ from agentmux.adapters.tmux.announcement import announce
 from agentmux.app.commands.look.notification_trial import Channels, TrialOutcome, Tried, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.commands.look.sessions import JsonOpt
+from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.core.config.settings import BELL, TMUX, Address, Places, Settings
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.terminal.text.sequences import BELL as RING

@@ -15,7 +15,7 @@ from agentmux.app.commands.look.trust import (
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
-from agentmux.cli.commands.look.sessions import JsonOpt
+from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.core.config.trust import TrustState, trust_state
 from agentmux.errors import UsageError
 

@@ -12,7 +12,7 @@ from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import chosen_session, command_for_hints, resolve_world
-from agentmux.cli.commands.look.sessions import SessionArg
+from agentmux.cli.ask.shared_options import SessionArg
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import UsageError
 

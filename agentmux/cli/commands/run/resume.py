@@ -49,8 +49,8 @@ from agentmux.cli.ask.session_argument import (
     session_to_reattach,
     unfinished_sessions,
 )
+from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
 from agentmux.cli.commands.look import attachment, orphan_agents
-from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.run.resume_all import AskAll, ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.run.resume_question import ask_about, ask_resume
 from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun

@@ -11,7 +11,8 @@ from agentmux.app.commands.resume.rewind import RewindPlan, plan_rewind, rewind,
 from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
-from agentmux.cli.commands.look.sessions import SessionArg, one
+from agentmux.cli.ask.shared_options import SessionArg
+from agentmux.cli.commands.look.sessions import one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import BlockedError, UsageError

@@ -33,7 +33,8 @@ from agentmux.cli import render
 from agentmux.cli.ask.agent_choice import asking
 from agentmux.cli.ask.person import agrees, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
-from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
+from agentmux.cli.commands.look.sessions import require_seconds
 from agentmux.cli.commands.look.show import screen_rows
 from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic

@@ -22,8 +22,8 @@ from agentmux.app.session.search.lookup import entry_at, shown_path
 from agentmux.app.views.plain_fields import mapping
 from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at, trust_own_edit
+from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.cli.commands.look import attachment
-from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.cli.invocation import Invocation, absolute
 from agentmux.core.agents.environment import inherited_variables

@@ -14,8 +14,8 @@ from agentmux.app.session.search.lookup import live, require_live, select_sessio
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, person_at
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
+from agentmux.cli.ask.shared_options import SessionArg
 from agentmux.cli.commands.look import orphan_agents
-from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
     from agentmux.cli.invocation import Invocation

@@ -9,7 +9,8 @@ import typer
 from agentmux.app.commands.end.tryout import begin_trial, end_trial
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.look.sessions import SessionArg, one
+from agentmux.cli.ask.shared_options import SessionArg
+from agentmux.cli.commands.look.sessions import one
 
 if TYPE_CHECKING:
     from agentmux.cli.invocation import Invocation

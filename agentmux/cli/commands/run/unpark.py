@@ -12,7 +12,7 @@ from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import chosen_session, resolve_world
-from agentmux.cli.commands.look.sessions import SessionArg
+from agentmux.cli.ask.shared_options import SessionArg
 
 if TYPE_CHECKING:
     from agentmux.cli.invocation import Invocation
