@@ -118,7 +118,9 @@ class BackgroundTasks:
         if key in self._given_up or (running is not None and not running.done()):
             work.close()
             return False
-        self._tasks[key] = asyncio.create_task(self._run_guarded(key, work, give_up))
+        self._tasks[key] = task = asyncio.create_task(self._run_guarded(key, work, give_up))
+        # A task that is cancelled before its first step never begins the work.
+        task.add_done_callback(lambda _: work.close())
         return True
 
     def allow_again(self, key: str) -> None:

@@ -16,7 +16,7 @@ from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
-from agentmux.core.checks.report import NOTHING_VERIFIED
+from agentmux.core.checks.report import FINDS_TESTS
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import MissingError
@@ -188,7 +188,7 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
         assert changes is not None
         asked = approval_question(here, files, state, way)
         nothing, *lines = asked.lines
-        assert nothing == NOTHING_VERIFIED
+        assert nothing == FINDS_TESTS
         return lines, asked.effect, changes.note
 
     asks = "approve; "

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.session.search.lookup import sessions_dir
-from agentmux.core.checks.report import NOTHING_VERIFIED
+from agentmux.core.checks.report import FINDS_TESTS
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.definitions.feature import FEATURE
@@ -46,7 +46,7 @@ def test_all_that_a_decision_is_about_is_there(session: Session) -> None:
     world = build.world(project, environ=dict(os.environ))
     found = result_view(world, files, state)
     assert found.summary == ("Done:", "", "• one file")
-    assert found.checks == (NOTHING_VERIFIED,)
+    assert found.checks == (FINDS_TESTS,)
     assert found.verdicts == ("review logic: pass",)
     assert found.changes == ("one.txt | 1 +", "1 file changed, 1 insertion(+)")
     assert found.digest == digest_now(world, files, state) != ""

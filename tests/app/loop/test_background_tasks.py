@@ -46,8 +46,7 @@ class Loop:
         if self.given_up:
             assert not background.run("work", self._run())
             background.allow_again("work")
-            assert background.run("work", asyncio.sleep(0))
-            await asyncio.sleep(0)  # it begins before it is cancelled
+            assert background.run("work", asyncio.sleep(0))  # it is cancelled before it begins
         await background.close()
 
     async def _run(self) -> None:
