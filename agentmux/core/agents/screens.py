@@ -164,16 +164,20 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenState:
 
 
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
-    """Whether an idle agent's screen shows, above its input field, a prompt that contains ``mark``.
+    """Whether a screen shows a prompt that contains ``mark`` above the agent's input field.
 
-    This proves that the prompt arrived, even if the agent finished its turn before AgentMux saw it
-    work. ``mark`` must be a word that no other prompt contains; a terminal may wrap it over two
-    rows.
+    If the agent asks its user something, the question stands for the input field. This proves that
+    a prompt of the command line arrived, even if the agent finished its turn, or asked, before
+    AgentMux saw it work. It proves the same of a typed prompt only above an input field. ``mark``
+    must be a word that no other prompt contains; a terminal may wrap it over two rows.
     """
-    if spec.ready is None or read_screen(spec, text) is not ScreenState.READY:
+    state = read_screen(spec, text)
+    below = {ScreenState.READY: spec.ready, ScreenState.WAITING: spec.waiting}.get(state)
+    if below is None:
         return False
-    *_, composer = re.finditer(spec.ready, text, re.MULTILINE)
-    return mark in "".join(text[: composer.start()].split())
+    *_, last = re.finditer(below, text, re.MULTILINE)
+    end = last.end() if state is ScreenState.WAITING else last.start()
+    return mark in "".join(text[:end].split())
 
 
 def command_in(spec: AgentSpec, text: str) -> str:

@@ -613,6 +613,9 @@ def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
             assert stage.status("architect") == "waiting_for_user"
 
     asyncio.run(play())
+    # Only who has read its prompt asks for a permission, and can be resumed with that conversation.
+    reached = [fact.evidence for fact in stage.facts("prompt_reached", "architect")]
+    assert reached == ["prompt on screen, a question below it"] * (dialog == "permission")
     assert stage.facts("agent_nudged") == stage.facts("agent_stalled") == []
     assert not (stage.path / layout.ARCHITECTING / "done").exists()
 

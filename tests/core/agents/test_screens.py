@@ -138,10 +138,11 @@ PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it 
         ("Welcome\n\n❯ Read the file /p/launches/0123456789ab/prompt.md\n", False),  # not submitted
         ("Welcome\n\n❯ \n", False),
         (PROMPTED, False),
-        (f"{PROMPTED}\n ❯ 1. Yes\n", False),
+        (f"{PROMPTED}\n ❯ 1. Yes\n", True),
+        ("Trust it?\n ❯ 1. Yes\n> Read the file /p/launches/0123456789ab/prompt.md\n", False),
     ],
 )
-def test_a_prompt_is_shown_above_an_empty_composer(screen: str, shows: bool) -> None:
+def test_a_prompt_is_shown_above_an_empty_composer_or_a_question(screen: str, shows: bool) -> None:
     spec = AgentSpec(name="a", command=("a",), ready="^❯ ", busy="esc to", waiting=r"^ ❯ \d")
     assert shows_prompt(spec, screen, "0123456789ab") is shows
 

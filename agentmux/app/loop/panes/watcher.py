@@ -400,8 +400,10 @@ class Watcher:
         unsent = self.sight.unsent.get(seat.launch)
         # A prompt that was not typed yet has not arrived, whatever the agent does.
         evidence = _ARRIVED.get(mark, "") if unsent is None or unsent.typed else ""
-        if shows_prompt(self.spec(name), screen.text, seat.launch):
-            evidence = "prompt on screen, composer empty"
+        # A question may stand over a prompt that was typed and not sent.
+        asks = mark is ScreenState.WAITING
+        if (not asks or unsent is None) and shows_prompt(self.spec(name), screen.text, seat.launch):
+            evidence = f"prompt on screen, {'a question below it' if asks else 'composer empty'}"
         if evidence:
             fact = PromptReached(evidence=evidence)
             self._session.record(fact, seat=name, launch=seat.launch)
