@@ -91,7 +91,7 @@ def test_an_orchestrator_is_killed_under_its_eyes(project: Project, wait_until: 
         desk.press("R")
         desk.shows("no orchestrator drives them", "y yes")
         desk.press("y")
-        desk.shows("1 running", "watch it", within_s=60)
+        desk.shows("1 running", "is in phase", within_s=60)
         desk.press("S")
         desk.shows("Stop it?")
         desk.press("Escape")

@@ -293,7 +293,7 @@ def test_a_stop_and_a_removal_over_a_killed_orchestrator(
         twins.projects[1].ok("stop", name)
         twins.rest()
         assert records(twins.sessions[0]) == records(twins.sessions[1])
-        desk.shows("1 interrupted", "to resume it: agentmux resume")
+        desk.shows("1 interrupted", "stopped ")
         answered(desk, "D", "Remove it for good?")
         twins.projects[1].ok("remove", name, "--yes")
         wait_until(lambda: not any(each.sessions() for each in twins.projects), 60)

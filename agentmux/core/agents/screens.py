@@ -173,11 +173,9 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     """
     state = read_screen(spec, text)
     below = {ScreenState.READY: spec.ready, ScreenState.WAITING: spec.waiting}.get(state)
-    if below is None:
-        return False
-    *_, last = re.finditer(below, text, re.MULTILINE)
-    end = last.end() if state is ScreenState.WAITING else last.start()
-    return mark in "".join(text[:end].split())
+    matches = list(re.finditer(below, text, re.MULTILINE)) if below is not None else []
+    ends = [e.end() if state is ScreenState.WAITING else e.start() for e in matches[-1:]]
+    return any(mark in "".join(text[:end].split()) for end in ends)
 
 
 def command_in(spec: AgentSpec, text: str) -> str:

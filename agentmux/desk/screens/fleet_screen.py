@@ -366,8 +366,9 @@ class FleetScreen(Screen[None]):
         if asked is None:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
-        entry = TextEntryDialog(title, about=(row.title,), choices=asked.beginnings)
-        answer = await self.app.push_screen_wait(entry)
+        answer = await self.app.push_screen_wait(
+            TextEntryDialog(title, about=(row.title,), choices=asked.beginnings)
+        )
         if answer is not None:
             words = command_words.fleet_request_changes(row.id, answer.choice, asked.digest)
             await self._run(words, text=answer.text)

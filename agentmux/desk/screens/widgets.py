@@ -673,9 +673,8 @@ class MessageLine(OneLine):
 
     def render_line(self, y: int) -> Strip:
         """Return one drawn row of the message."""
-        rows = self._rows()
-        style = self._parts[0][1] if self._parts else PLAIN
-        return strip_of(((rows[y], style),) if y < len(rows) else (), self.size.width)
+        row = tuple((text, self._parts[0][1]) for text in self._rows()[y : y + 1])
+        return strip_of(row, self.size.width)
 
     def on_resize(self, event: Resize) -> None:
         """Take as many rows as the message needs in the new width."""

@@ -175,8 +175,9 @@ class SessionPages:
         )
         result = page.result
         if result is not None:
-            checks = tuple(self._locate(each, project) for each in result.checks)
-            result = replace(result, checks=checks)
+            result = replace(
+                result, checks=tuple(self._locate(each, project) for each in result.checks)
+            )
         return replace(page, lines=lines, more=more, result=result)
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:

@@ -84,8 +84,13 @@ class HostSessions:
             return None
         asked = question_or_obstacle(with_workplace(world, state), world.files(path), state)
         if isinstance(asked, str):
-            empty = {"digest": "", "obstacle": asked, "lines": [], "beginnings": []}
-            return {"cycle": state.cycle, **empty}
+            return {
+                "cycle": state.cycle,
+                "digest": "",
+                "obstacle": asked,
+                "lines": [],
+                "beginnings": [],
+            }
         return {
             "cycle": state.cycle,
             "digest": asked.approval.digest,

@@ -89,6 +89,7 @@ TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000
 _DIGITS: Final = 9
+_WITHOUT_FLEET: Final = KEYS.without(KeyCommand.FLEET, KeyCommand.DRAIN)
 
 ANSWERS: Final = (
     ("Enter", "Enter"),
@@ -113,8 +114,7 @@ def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
     """
 
     def page_keys() -> tuple[KeyLine, ...]:
-        keys = KEYS if has_fleet() else KEYS.without(KeyCommand.FLEET, KeyCommand.DRAIN)
-        return keys.lines_at(KeyPlace.PAGE)
+        return (KEYS if has_fleet() else _WITHOUT_FLEET).lines_at(KeyPlace.PAGE)
 
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),

@@ -6,6 +6,7 @@ the same rules, and a command that hangs or fails does not affect the interface.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,10 @@ _LIMIT_S: Final = 86_400.0
 It may wait for a person or for the hooks of a commit.
 """
 _OUT_MAX: Final = 1 << 20
+
+
+_NEXT: Final = re.compile(r"[a-z ]+: (?:agentmux|git) ")
+"""Matches a line that says what can be done next, and with which command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +54,13 @@ class CommandEnd:
     def words(self) -> str:
         """One line for the user: the error of a failed command, else the last line of its output.
 
-        If the command printed nothing, it is ``done``, or that it gave no reason.
+        A line that only names the next command, such as ``watch it: agentmux attach x``, does not
+        count if there is another: it is for a terminal. If the command printed nothing, it is
+        ``done``, or that it gave no reason.
         """
         if self.is_ok:
-            return next(iter(reversed((*self.errors, *self.out))), "done")
+            printed = (*self.errors, *self.out) or ("done",)
+            return next((e for e in reversed(printed) if not _NEXT.match(e)), printed[-1])
         problem = (e.removeprefix("error: ") for e in self.errors if e.startswith("error: "))
         silent = f"it gave no reason (exit code {self.code})"
         return next(problem, next(iter(reversed(self.errors)), silent))

@@ -114,9 +114,8 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
     for role, verdict in all_verdicts(state).items():
         summary = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
         yield f"review {label(role)}: {verdict}{f': {summary}' if summary else ''}"
-    capped = capped_phases(state)
     most = format_count(state.max_review_iterations, "iteration")
-    names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped)
+    names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped_phases(state))
     yield from (f"{name} did not pass within {most}" for name in names)
 
 

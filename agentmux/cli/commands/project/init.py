@@ -176,5 +176,7 @@ def _say_what_is_next(
     if not found:
         render.note(f"no tests were found in {world.project}, so nothing will be verified")
     if not chosen.verify:
-        named = verify_lines(found) if found else _EXAMPLE
-        render.note(f"to verify results, write into that file:\n{named}")
+        render.note(
+            "to verify results, write into that file:\n"
+            + (verify_lines(found) if found else _EXAMPLE)
+        )
