@@ -100,7 +100,7 @@ def test_an_orchestrator_is_killed_under_its_eyes(project: Project, wait_until: 
         desk.press("S")
         desk.shows("Stop it?")
         desk.press("y")
-        desk.shows("1 interrupted", "stopped", within_s=30)
+        desk.shows("1 interrupted", f"stopped {session.short}", within_s=30)
         desk.press("S")
         desk.shows("there is nothing to stop")
         desk.press("R")
