@@ -13,6 +13,7 @@ from agentmux.adapters.disk.session.session_folders import BURIED
 from agentmux.core.names.words import git_commands
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare
+from tests.fakes.make_program import install_make
 from tests.hints.following import Work, follow, shown, went_well
 from tests.house.messages import commands_of
 
@@ -207,12 +208,20 @@ def test_a_session_is_stopped_and_resumed(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+def _write_makefile(project: Project) -> None:
+    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    tools = project.path.parent / "tools"
+    tools.mkdir()
+    install_make(tools)
+    project.env["PATH"] = f"{tools}:{project.env['PATH']}"
+
+
 @pytest.mark.follows(
     "nothing will be verified; to find the tests and try them: agentmux init --checks"
 )
 def test_the_tests_are_found_and_tried(project: Project, work: Work) -> None:
     project.scenario(WAITS)
-    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    _write_makefile(project)
     started = project.run("start", "add a greeting", "--worktree")
     work.plant(project.path, "a user")
     hint = shown("agentmux init --checks", started.stderr)
@@ -227,7 +236,7 @@ def test_the_tests_are_found_and_tried(project: Project, work: Work) -> None:
 def test_the_tests_are_found_for_the_next_session(project: Project, work: Work) -> None:
     session = project.start("add a greeting", "--worktree").wait()
     work.plant(project.path, "a user")
-    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    _write_makefile(project)
     hint = shown("agentmux init --checks", project.run("approve", session.name).stdout)
     assert "verify: make-test" in project.run(*hint.split()[1:], "--defaults").stderr
     assert work.lost() == []
@@ -238,7 +247,7 @@ def test_a_session_takes_what_was_found(project: Project, work: Work) -> None:
     project.scenario(WAITS)
     session = project.start("add a greeting", "--worktree").until_seat("architect")
     work.plant(Path(session.state["worktree"]), "a coder")
-    (project.path / "Makefile").write_text("test:\n\ttrue\n")
+    _write_makefile(project)
     told = project.run("init", "--checks", "--defaults").stderr
     project.ok("stop", session.name)
     went_well(project, f"{shown('agentmux resume --repin', told)} --detach")

@@ -14,6 +14,7 @@ import yaml
 from agentmux.adapters.config.config_schema import SCHEMA_FILE
 from agentmux.core.names.phase import REVIEWERS
 from tests.fakes.bench import Bench
+from tests.fakes.make_program import install_make
 
 CLAUDE_HELP = "  --session-id <uuid>  id\\n  -r, --resume [value]  resume\\n"
 WaitUntil = Callable[..., None]
@@ -76,6 +77,7 @@ def wizard(
     for name, says in (("claude", CLAUDE_HELP), ("codex", "  resume     Resume a previous\\n")):
         (folder / name).write_text(f"#!/bin/sh\nprintf '{says}'\n")
         (folder / name).chmod(0o755)
+    install_make(folder)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return Wizard(tmux, project, wait_until)
 
