@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -93,19 +93,22 @@ class Shown:
 
     async def shows(self, *words: str) -> str:
         """Wait until the screen has all of these words; return the screen."""
-        for _ in range(3000):
-            if all(word in self.screen for word in words):
-                return self.screen
-            await self.pilot.pause(0.02)
-        pytest.fail(f"{words} not in:\n{self.screen}")
+        if not await self._until(lambda: all(word in self.screen for word in words)):
+            pytest.fail(f"{words} not in:\n{self.screen}")
+        return self.screen
 
-    async def hides(self, words: str) -> None:
-        """Wait until the screen does not have these words."""
+    async def lacks(self, word: str) -> None:
+        """Wait until the screen does not have this word."""
+        if not await self._until(lambda: word not in self.screen):
+            pytest.fail(f"{word} in:\n{self.screen}")
+
+    async def _until(self, holds: Callable[[], bool]) -> bool:
+        """Wait until a condition holds; return False if it does not in a minute."""
         for _ in range(3000):
-            if words not in self.screen:
-                return
+            if holds():
+                return True
             await self.pilot.pause(0.02)
-        pytest.fail(f"{words} in:\n{self.screen}")
+        return False
 
     async def is_kept(self, project: Path, name: str) -> None:
         """Wait until the screen is the kept one; with ``KEEP_SCREENS=1`` keep it anew."""
@@ -113,10 +116,7 @@ class Shown:
         if os.environ.get("KEEP_SCREENS"):
             await self.pilot.pause(1)
             path.write_text(self._masked(project))
-        for _ in range(3000):
-            if self._masked(project) == path.read_text():
-                return
-            await self.pilot.pause(0.02)
+        await self._until(lambda: self._masked(project) == path.read_text())
         assert self._masked(project) == path.read_text()
 
     def _masked(self, project: Path) -> str:
@@ -417,7 +417,7 @@ def test_a_resume_that_is_blocked_says_so_and_offers_no_yes(project: Path) -> No
     async def look() -> None:
         async with shown(tools_of(project), SMALL) as desk:
             await desk.shows("> fix-crash", "blocked", "cannot resume: no program `claude`")
-            await desk.hides("R: resume")  # it is offered until it is known what it would do
+            await desk.lacks("R: resume")  # it is offered until it is known what it would do
             await desk.press("enter")
             screen = await desk.shows("t runs it in this terminal", "npm install -g")
             assert "Enter resume" not in screen

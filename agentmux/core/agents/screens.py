@@ -172,10 +172,14 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     must be a word that no other prompt contains; a terminal may wrap it over two rows.
     """
     state = read_screen(spec, text)
-    below = {ScreenState.READY: spec.ready, ScreenState.WAITING: spec.waiting}.get(state)
-    matches = list(re.finditer(below, text, re.MULTILINE)) if below is not None else []
-    ends = [e.end() if state is ScreenState.WAITING else e.start() for e in matches[-1:]]
-    return any(mark in "".join(text[:end].split()) for end in ends)
+    pattern = {ScreenState.READY: spec.ready, ScreenState.WAITING: spec.waiting}.get(state)
+    matches = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
+    if not matches:
+        return False
+    last = matches[-1]
+    # Some patterns of a question match from the start of the screen on.
+    above = text[: last.end() if state is ScreenState.WAITING else last.start()]
+    return mark in "".join(above.split())
 
 
 def command_in(spec: AgentSpec, text: str) -> str:

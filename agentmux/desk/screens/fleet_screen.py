@@ -211,10 +211,7 @@ class FleetScreen(Screen[None]):
     def _show_error(self, error: AgentmuxError | OSError) -> None:
         known = data_error_from(error) if isinstance(error, OSError) else error
         hint = f" ({known.hints[0]})" if known.hints else ""
-        self._say(f"{known.message}{hint}", Colour.RED)
-
-    def _say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        self._message.say(text, colour)
+        self._message.say(f"{known.message}{hint}", Colour.RED)
 
     def _show(self, board: FleetBoard) -> None:
         if board == self._board:
@@ -319,14 +316,14 @@ class FleetScreen(Screen[None]):
         *,
         decides: bool = True,
     ) -> None:
-        self._say("")
+        self._message.say("")
         if row is None:
             reads = "is being read" if self._looking else "cannot be read now"
-            self._say(none if self._board is not None else f"the fleet {reads}")
+            self._message.say(none if self._board is not None else f"the fleet {reads}")
         elif decides and self._tools.agent:
-            self._say(self._tools.agent, Colour.RED)
+            self._message.say(self._tools.agent, Colour.RED)
         elif self._busy:
-            self._say("the last key is still at work")
+            self._message.say("the last key is still at work")
         else:
             self._busy = True
             self.run_worker(self._alone(action(row)))
@@ -340,9 +337,9 @@ class FleetScreen(Screen[None]):
             self._busy = False
 
     async def _question(self, row: FleetFeature) -> FleetQuestion:
-        self._say("looking at what is to be decided …")
+        self._message.say("looking at what is to be decided …")
         question = await in_daemon_thread(partial(self._fleet.question, row.id))
-        self._say("")
+        self._message.say("")
         return question
 
     async def _shown_of(self, row: FleetFeature) -> None:
@@ -390,7 +387,7 @@ class FleetScreen(Screen[None]):
         """
         asked = await self._question(row)
         if not asked.digest:
-            self._say(asked.block_reason)
+            self._message.say(asked.block_reason)
             return None
         lines = (row.title, "", *asked.lines)
         agrees = await self._agree(title, lines, question, command)
@@ -405,7 +402,7 @@ class FleetScreen(Screen[None]):
 
     async def _retry(self, row: FleetFeature) -> None:
         if not row.can_be_retried:
-            self._say("only a feature that has failed is tried again")
+            self._message.say("only a feature that has failed is tried again")
             return
         title = f"Go on with {row.id[:SHORT_ID]}"
         lines = (row.title_with_reason,)
@@ -414,16 +411,16 @@ class FleetScreen(Screen[None]):
 
     async def _open(self, row: FleetFeature) -> None:
         if not row.session:
-            self._say("it has no session yet")
+            self._message.say("it has no session yet")
             return
         words = command_words.fleet_attach(row.id)
         if code := self._in_foreground(self._tools.here, words):
-            self._say(f"{row.attach} ended with exit code {code}", Colour.RED)
+            self._message.say(f"{row.attach} ended with exit code {code}", Colour.RED)
         self._look_again()
 
     async def _cancel(self, row: FleetFeature) -> None:
         if not row.can_be_cancelled:
-            self._say("it has ended already")
+            self._message.say("it has ended already")
             return
         where = f": {row.phase or 'beginning'} on {row.host}" if row.session else ""
         lines = (
@@ -437,7 +434,7 @@ class FleetScreen(Screen[None]):
 
     async def _drain(self, host: HostFacts) -> None:
         if not host.can_be_drained:
-            self._say(host_words(host))
+            self._message.say(host_words(host))
             return
         lines = (host_words(host), *DRAINING)
         title = f"Drain host {host.name}"
@@ -445,12 +442,12 @@ class FleetScreen(Screen[None]):
             await self._run(command_words.fleet_drain(host.name))
 
     async def _run(self, words: Words, *, text: str | None = None) -> None:
-        self._say(f"agentmux {' '.join(words[:2])} …")
+        self._message.say(f"agentmux {' '.join(words[:2])} …")
         reply = await self._tools.commands.run(self._tools.here, words, text=text)
         if reply.is_ok:
-            self._say(reply.words, Colour.GREEN)
+            self._message.say(reply.words, Colour.GREEN)
         else:
-            self._say(reply.words, Colour.RED)
+            self._message.say(reply.words, Colour.RED)
             lines = (reply.words, "", *reply.hints)
             await self.app.push_screen_wait(FailureDialog(" ".join(words), lines, can_ask=False))
         self._look_again()

@@ -173,11 +173,9 @@ class SessionPages:
             tuple(tuple((self._locate(text, project), style) for text, style in e) for e in part)
             for part in (page.lines, page.more)
         )
-        result = page.result
-        if result is not None:
-            result = replace(
-                result, checks=tuple(self._locate(each, project) for each in result.checks)
-            )
+        result = page.result and replace(
+            page.result, checks=tuple(self._locate(each, project) for each in page.result.checks)
+        )
         return replace(page, lines=lines, more=more, result=result)
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:

@@ -188,7 +188,7 @@ def test_a_session_that_came_with_the_repository_is_not_resumed(bench: Bench) ->
         plan_resume(bench.world(), bench.files)
 
 
-def test_a_session_of_the_default_pipeline_without_commands_asks_git_nothing(
+def test_a_tracked_session_is_resumed_if_it_brings_neither_commands_nor_prompts(
     tmp_path: Path,
 ) -> None:
     bench = Bench(tmp_path, pipeline="feature")

@@ -58,6 +58,6 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
 def _brings_commands(state: SessionState) -> bool:
     base = state.base_checks
     # The copy of the default pipeline says what AgentMux says.
-    files = state.pipeline_files.keys() - ({WHOLE} if state.pipeline == FEATURE else {})
-    own = state.verify or files or state.setup is not None
+    is_default = state.pipeline == FEATURE and state.pipeline_files.keys() <= {WHOLE}
+    own = state.verify or state.setup is not None or (state.pipeline_files and not is_default)
     return bool(own or (base is not None and base.steps))

@@ -14,6 +14,7 @@ from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
+from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.cli.commands.look.orphan_agents import describe_survivors, how_to_end, left_behind
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.words.counts import format_count
@@ -30,7 +31,7 @@ def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Fix what AgentMux itself has left; ask first.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
+    json: JsonOpt = False,
     yes: YesOpt = False,
 ) -> int:
     """Check everything that AgentMux needs, and say how to fix it.
