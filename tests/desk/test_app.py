@@ -93,16 +93,16 @@ class Shown:
 
     async def shows(self, *words: str) -> str:
         """Wait until the screen has all of these words; return the screen."""
-        if not await self._until(lambda: all(word in self.screen for word in words)):
+        if not await self.until(lambda: all(word in self.screen for word in words)):
             pytest.fail(f"{words} not in:\n{self.screen}")
         return self.screen
 
     async def lacks(self, word: str) -> None:
         """Wait until the screen does not have this word."""
-        if not await self._until(lambda: word not in self.screen):
+        if not await self.until(lambda: word not in self.screen):
             pytest.fail(f"{word} in:\n{self.screen}")
 
-    async def _until(self, holds: Callable[[], bool]) -> bool:
+    async def until(self, holds: Callable[[], bool]) -> bool:
         """Wait until a condition holds; return False if it does not in a minute."""
         for _ in range(3000):
             if holds():
@@ -116,7 +116,7 @@ class Shown:
         if os.environ.get("KEEP_SCREENS"):
             await self.pilot.pause(1)
             path.write_text(self._masked(project))
-        await self._until(lambda: self._masked(project) == path.read_text())
+        await self.until(lambda: self._masked(project) == path.read_text())
         assert self._masked(project) == path.read_text()
 
     def _masked(self, project: Path) -> str:
@@ -388,9 +388,13 @@ def test_the_end_of_a_long_message_is_shown(project: Path) -> None:
     async def look() -> None:
         async with shown(tools_of(project), SMALL) as desk:
             desk.app.say("agentmux: 20260101-a-long-name-of-a-session: " * 3 + "pressed Enter")
+            message = desk.app.query_one("#said")
             await desk.shows("a-long-name", "pressed Enter", "q quit")
+            assert await desk.until(lambda: message.size.height == 3)
+            await desk.pilot.pause()  # so that it has seen its own size, too
             desk.app.say("all is well")
             screen = await desk.shows("all is well")
+            assert await desk.until(lambda: message.size.height == 1)
             assert "a-long-name" not in screen
             assert len(screen.splitlines()) == SMALL[1]
 

@@ -14,6 +14,7 @@ import pytest
 from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.loop.dependencies import LoopDependencies
+from agentmux.app.loop.panes.observed_panes import Unsent
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import StallSettings
@@ -156,6 +157,17 @@ def test_an_agent_whose_service_fails_does_not_need_its_user(looking: Looking) -
     looking.show(f"{PROMPT}● API error: 500 Internal server error\n{IDLE}")
     assert looking.look() == "idle"
     assert looking.session.state.seats["architect"].reached
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_question_below_a_prompt_proves_it_arrived_unless_it_was_typed(
+    looking: Looking, typed: bool
+) -> None:
+    if typed:  # it may stand in an input field that the question covers
+        looking.watcher.sight.unsent[ARCHITECT] = Unsent("", typed=True, digest=None)
+    looking.show(f"{PROMPT}{DIALOG}")
+    assert looking.look() == "waiting_for_user"
+    assert looking.session.state.seats["architect"].reached is not typed
 
 
 class Ahead(asyncio.SelectorEventLoop):
