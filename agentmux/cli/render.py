@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
-from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.colours import CODES, paint_text, shows_colours
-from agentmux.core.terminal.text.folding import fold
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, data_error_from
 
@@ -125,6 +123,8 @@ def _fold_lines(text: str, stream: TextIO) -> str:
     shown, cols = printable(text), columns(stream)
     if cols is None or len(shown) <= cols:
         return shown
+    from agentmux.core.terminal.text.folding import fold
+
     return "\n".join(each for line in shown.split("\n") for each in fold(line, cols))
 
 
@@ -167,6 +167,8 @@ def as_json(answer: Mapping[str, object]) -> None:
         DataError: Stdout cannot be written.
         BrokenPipeError: The reader of stdout has closed the pipe.
     """
+    from agentmux.core.names.words.located_commands import locate_messages
+
     indent = 2 if sys.stdout.isatty() else None
     with _answering():
         sys.stdout.write(json.dumps(locate_messages(answer, _locate), indent=indent) + "\n")

@@ -18,8 +18,6 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
-from agentmux.core.names.words import located_commands
-from agentmux.core.names.words.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, data_error_from
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
@@ -59,6 +57,8 @@ def locate(text: str, project: Path | None, here: Path | None = None) -> str:
     """
     if project is None or project == here:
         return text
+    from agentmux.core.names.words.located_commands import at_project
+
     return at_project(text, project, _command_names())
 
 
@@ -71,6 +71,8 @@ def call_sessions(text: str, project: Path) -> str:
     Raises:
         FileNotFoundError: The project has no folder of sessions.
     """
+    from agentmux.core.names.words import located_commands
+
     folder = project / layout.SESSIONS_DIR
     return located_commands.call_sessions(text, _short_names(folder, folder.stat().st_mtime_ns))
 

@@ -6,14 +6,21 @@ allowed. Elsewhere a function imports only what is slow to load: the modules in 
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Final
 
+from agentmux.app.loop.late_modules import LATE
 from tests.house.sources import modules
 
 FREE: Final = ("__main__.py", "cli/", "desk/", "wiring/")
 """The modules that may import anything when it is needed."""
 
 SLOW: Final = {
+    "agentmux.app.commands.resume.restart": "a monitor is shown before its keys are pressed",
+    "agentmux.app.delivery": "agents start long before a result is delivered",
+    "agentmux.app.loop.work.committer": "as the delivery",
+    "agentmux.app.loop.work.deliverer": "as the delivery",
+    "agentmux.core.agents.reset_times": "agents start before they reach a limit",
     "agentmux.adapters.config.agent_registry": "loads YAML; known agents need no probe",
     "agentmux.adapters.config.layers": "loads YAML",
     "agentmux.adapters.disk.removal": "loads shutil, and with it three compressors",
@@ -76,3 +83,15 @@ def test_a_function_imports_only_what_is_slow_to_load() -> None:
     late = list(_elsewhere())
     assert [(place, module) for place, module in late if _is_slow(module) is None] == []
     assert {_is_slow(module) for _, module in late} == set(SLOW), "no longer imported late"
+
+
+def test_an_orchestrator_loads_what_it_imports_late_soon_after_its_start() -> None:
+    """After an upgrade, a module of the newer release must not join those of the older one."""
+    late = {
+        name.rpartition(".")[0]
+        for place, name in _elsewhere()
+        if place.startswith("app/loop/") and name.startswith("agentmux.app.")
+    }
+    assert late
+    assert sorted(late - set(LATE)) == []
+    assert sorted(each for each in LATE if import_module(each).__name__ != each) == []

@@ -17,10 +17,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from agentmux.app.commands.end.stop import STOPPED_BY_USER
-from agentmux.app.delivery.steps.outcome import LOST, delivered_lines
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
 from agentmux.app.loop.dependencies import LoopDependencies
+from agentmux.app.loop.late_modules import load_late_modules
 from agentmux.app.loop.monitor.detach_hint import DetachHint
 from agentmux.app.loop.monitor.monitor_keys import MonitorKeys
 from agentmux.app.loop.monitor.monitor_thread import MonitorThread
@@ -50,6 +49,7 @@ from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
 )
+from agentmux.core.names.end_causes import LOST, STOPPED_BY_USER
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
 from agentmux.ports.tmux.display import MonitorContent, MonitorMessage
@@ -122,6 +122,7 @@ class Orchestrator:
     async def run(self) -> None:
         """Drive the session; return when this process has to stop, for the reason in `cause`."""
         tasks = self._arm()
+        late: asyncio.Future[None] | None = None
         self._see_clients()
         try:
             while not self._ending.is_set():
@@ -130,6 +131,7 @@ class Orchestrator:
                 self._call_user()
                 self.show()
                 self._show_in_tmux()
+                late = late or in_daemon_thread(load_late_modules)
                 if not self._ending.is_set():
                     await self._again.wait()
         finally:
@@ -304,6 +306,8 @@ class Orchestrator:
             self._session.files.sweep(all_ended=True)
             self._world.traces.forget(self._session.state.session_id, self._session.files.path)
             with self.reporting("what was delivered"):
+                from agentmux.app.delivery.steps.outcome import delivered_lines
+
                 for line in delivered_lines(self._world, self._session.state):
                     self.say(line)
             self.say("done; press any key to close")

@@ -10,10 +10,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-from agentmux.app.delivery.approval.deliverable import left_behind
-from agentmux.app.delivery.steps.commit import describe_failure, find_head_error, left_out
-from agentmux.app.delivery.steps.merge import brought_back, merge_base
-from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedCommand, PreparedLaunch
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
@@ -24,9 +20,6 @@ from agentmux.app.loop.panes.watcher import Watcher, command_status
 from agentmux.app.loop.work.approvers import Approvers
 from agentmux.app.loop.work.base_runner import BaseRunner
 from agentmux.app.loop.work.checker import Checker
-from agentmux.app.loop.work.committer import Committer
-from agentmux.app.loop.work.deliverer import Deliverer
-from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
@@ -74,13 +67,11 @@ from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import pane_label
 from agentmux.core.names.phase import COMMANDS
-from agentmux.core.names.status_labels import brought_back_label, left_behind_label
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
-    MERGE,
     REJECTED,
     STARTING,
     STOPPED,
@@ -180,8 +171,7 @@ class Performer:
         self._launches_seen: Mapping[str, LaunchFact] = {}
         self.ready: Callable[[], Awaitable[object]] = _at_once
         approvers = Approvers(world.environment, tools.approver)
-        self._committer = Committer(world, session, tools, approvers, self._background, loop)
-        self._deliverer = Deliverer(world, session, tools, approvers, self._background, loop)
+        self._delivery = (world, session, tools, approvers, self._background, loop)
         self._checker = Checker(world, session, watcher, loop)
         self._base = BaseRunner(world, session, watcher, self._background, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any], Awaitable[None]]]] = {
@@ -202,8 +192,8 @@ class Performer:
             RecordBase: self._base.record,
             EndBase: self._base.end,
             ApproveByItself: self._approve,
-            MakeCommit: self._committer.begin,
-            TakeStep: self._deliverer.begin,
+            MakeCommit: self._commit,
+            TakeStep: self._take_step,
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
@@ -435,36 +425,27 @@ class Performer:
     async def _approve(self, _: ApproveByItself) -> None:
         """Approve the result without the user, if the commit leaves nothing out."""
         loop = asyncio.get_running_loop()
-        way, why = await loop.run_in_executor(None, self._alone)
+        way, why = await loop.run_in_executor(None, self._automatic_way)
         if not why:
             self._session.record(Approved(then=way))
         elif why != self._why_not:
             self._loop.say(f"not approved automatically: {why}")
         self._why_not = why
 
-    def _alone(self) -> tuple[str, str]:
-        """Return how to deliver the result without a person, and why it cannot be approved.
+    def _automatic_way(self) -> tuple[str, str]:
+        from agentmux.app.delivery.approval.automatic_approval import automatic_way
 
-        The reason is empty if it can be approved.
-        """
-        state = self._session.state
-        folders = left_out(self._world, state)
-        if folders:
-            return "", f"the commit leaves out {', '.join(folders)}"
-        if has_changed_since_checks(self._world, state, self._session.files):
-            return "", CHANGED
-        try:
-            touched = find_head_error(self._world, state) if state.reviewed is not None else None
-            if touched is not None:
-                return "", describe_failure(touched)
-            behind = left_behind(self._world, state)
-            if behind:
-                return "", "; ".join(left_behind_label(each.subjects) for each in behind)
-            way = way_of(self._world, state, "", alone=True)
-            back = brought_back(self._world, state) if way == MERGE else ()
-            return way, brought_back_label(back, merge_base(state)) if back else ""
-        except AgentmuxError as error:
-            return "", describe_failure(error)
+        return automatic_way(self._world, self._session.files, self._session.state)
+
+    async def _commit(self, action: MakeCommit) -> None:
+        from agentmux.app.loop.work.committer import Committer
+
+        await Committer(*self._delivery).begin(action)
+
+    async def _take_step(self, action: TakeStep) -> None:
+        from agentmux.app.loop.work.deliverer import Deliverer
+
+        await Deliverer(*self._delivery).begin(action)
 
     async def _end_panes(self, action: EndPanes) -> None:
         self._watcher.look_at(action.launches)

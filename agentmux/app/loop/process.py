@@ -18,14 +18,13 @@ from agentmux.app.commands.resume.orchestrator_request import (
     Rebuild,
     SessionDoneError,
 )
-from agentmux.app.commands.resume.resume import settled_state
-from agentmux.app.delivery.steps.outcome import last_words
 from agentmux.app.launch.stopped_pane import unrecorded_choices
 from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
 from agentmux.app.session.configuration.first_texts import first_texts
+from agentmux.app.session.implied_state import settled_state
 from agentmux.app.session.search.moved import require_here
 from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import (
@@ -115,6 +114,8 @@ async def drive(
         _note_what_stays(tools, watcher)
     tools.lock.release()
     if orchestrator.kills_session:
+        from agentmux.app.delivery.steps.outcome import last_words
+
         with suppress(HiddenServerError):
             tools.terminal.kill(last_words(session.state, orchestrator.name, orchestrator.cause))
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED

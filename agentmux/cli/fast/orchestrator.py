@@ -31,7 +31,6 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.commands.look.trust import played_in, require_trusted
 from agentmux.app.commands.resume.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
@@ -271,6 +270,8 @@ def _require_trusted(world: World, session: Path) -> None:
         NotTrustedError: The session would use a part that is not trusted.
     """
     if world.consent.trust.parts():
+        from agentmux.app.commands.look.trust import played_in, require_trusted
+
         require_trusted(world, played_in(world.files(session).load().current))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
 from agentmux.core.names import layout
+from agentmux.core.names.layout import INSIDE_MAX
 from agentmux.errors import DataError
 
 SCHEMA: Final = 1
@@ -26,8 +27,6 @@ MANIFEST_MAX: Final = 8 << 20
 FILE_MAX: Final = 64 << 20
 """The maximum size of a session's file, in bytes; larger files are not exported."""
 MEMBERS_MAX: Final = 20_000
-INSIDE_MAX: Final = 1000
-"""The maximum length, in characters, of a project's path in its repository."""
 
 HEAD_REF: Final = "refs/agentmux/head"
 """The ref in the bundle for the commit on which the session works."""

@@ -63,6 +63,8 @@ REVIEW: Final = "07_review"
 COMPLETION: Final = "08_completion"
 
 SLUG_MAX: Final = 48
+INSIDE_MAX: Final = 1000
+"""The maximum length, in characters, of a project's path in its repository."""
 FALLBACK_SLUG: Final = "feature"
 
 _SESSION_NAME = re.compile(r"(?P<stamp>\d{8}-\d{6})-(?P<slug>[a-z0-9][a-z0-9-]*)")

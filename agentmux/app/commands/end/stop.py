@@ -15,6 +15,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import STOP
 from agentmux.core.journal.events import SessionInterrupted
+from agentmux.core.names.end_causes import STOPPED_BY_USER
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from agentmux.ports.session.session_files import SessionFiles
 
 ANSWER_WAIT_S: Final = 10.0
-STOPPED_BY_USER: Final = "stopped by the user"
 _END_S: Final = 5.0
 _SAVE_S: Final = 30.0
 """How long the last checkpoint may take, in seconds, while the user waits for the command."""

@@ -29,6 +29,7 @@ from agentmux.app.session.configuration.pinned import (
     steps_ahead,
 )
 from agentmux.app.session.configuration.tracked_session import require_own
+from agentmux.app.session.implied_state import apply_fact, settled_state
 from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
@@ -53,17 +54,15 @@ from agentmux.app.session.workplace.unfinished_rewind import rewound_fact
 from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
-from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.definitions.definition import definition_from
-from agentmux.core.fold.apply import advance, apply
+from agentmux.core.fold.apply import advance
 from agentmux.core.fold.implied import derive_files, overlay
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.repinned import with_pipeline
-from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
+from agentmux.core.journal.events import Event, Resumed
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.phase import Phase
@@ -353,31 +352,11 @@ def _simulate_resume(
         found=resumed_values(state, artifacts, chosen),
         override=chosen != inference.phase,
     )
-    resumed, added = _apply_fact(world, state, fact)
+    resumed, added = apply_fact(world, state, fact)
     if resumed.pending_archive:
         return resumed, added  # the artifacts are moved first, so they settle nothing
     entered, more = settled_state(world, resumed, artifacts)
     return entered, (*added, *more)
-
-
-def settled_state(
-    world: World, state: SessionState, artifacts: Artifacts
-) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state after the outcome of its phase, if the artifacts already show that outcome.
-
-    This is asked only right after a resume is applied to ``state``; at other times an artifact does
-    not count before its signal.
-
-    Returns:
-        The state in which work goes on, and the files that the session must have then; nothing is
-        written. If the artifacts show no outcome, or ``state`` is not that right after a resume:
-        ``state`` itself, and no files.
-    """
-    settled = settlement(state, artifacts)
-    if settled is None:
-        return state, ()
-    fact = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
-    return _apply_fact(world, state, fact)
 
 
 def _apply_first_facts(
@@ -389,30 +368,11 @@ def _apply_first_facts(
     """
     added: tuple[Implied, ...] = ()
     if state.rewind is not None:
-        state, added = _apply_fact(world, state, rewound_fact(state.rewind))
+        state, added = apply_fact(world, state, rewound_fact(state.rewind))
     for seat, launch, fact in (*unrecorded_choices(state, files), *adoptable(world, state, files)):
-        state, more = _apply_fact(world, state, fact, seat=seat, launch=launch)
+        state, more = apply_fact(world, state, fact, seat=seat, launch=launch)
         added = (*added, *more)
     return state, added
-
-
-def _apply_fact(
-    world: World, state: SessionState, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = ""
-) -> tuple[SessionState, tuple[Implied, ...]]:
-    event = replace(_event(world, fact, state), seat=seat, launch=launch)
-    after = apply(state, event)
-    return after, derive_files(state, event, after)
-
-
-def _event(world: World, fact: Fact, state: SessionState) -> Event:
-    return Event(
-        id=world.new_id(),
-        at=stamp(world.now()),
-        seat=ORCHESTRATOR,
-        launch="",
-        cycle=state.cycle,
-        fact=fact,
-    )
 
 
 def resume(

@@ -10,6 +10,7 @@ from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.steps import STEPS_BY_NAME
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.workplace import is_away
+from agentmux.core.names.end_causes import LOST
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _ANY: Final = "REMOTE"
-LOST: Final = "its directory was deleted"
-"""The cause of a session's end if somebody deleted its directory while it ran."""
 
 
 def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:

@@ -11,11 +11,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from agentmux.app.commands.resume.restart import restart, skip
-from agentmux.app.delivery.approval.approval_question import question_or_obstacle
-from agentmux.app.delivery.approval.conflict_request import with_conflicts
-from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
-from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.tmux_options import waits
@@ -129,7 +124,7 @@ class MonitorKeys:
             KeyCommand.ASK: lambda _: self._ask_again(),
             KeyCommand.APPROVE: lambda _: self._approve(),
             KeyCommand.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
-            KeyCommand.DIFF: lambda _: self._read(KeyCommand.DIFF, every_change),
+            KeyCommand.DIFF: lambda _: self._read(KeyCommand.DIFF, _every_change),
             KeyCommand.SUMMARY: lambda _: self._read(KeyCommand.SUMMARY, _summary),
             KeyCommand.GO: lambda key: self._go_to(int(str(key))),
             KeyCommand.ANSWER: lambda _: self._go_to_next(self._asks, "no agent asks you anything"),
@@ -283,6 +278,8 @@ class MonitorKeys:
 
     async def _see_result(self) -> None:
         """Look at the result; repeat that if the state has changed meanwhile."""
+        from agentmux.app.delivery.approval.result_view import result_view
+
         while takes_approval(self._session.state):
             looks_at = self._session.state.revision
             result = await in_daemon_thread(self._of_session(result_view))
@@ -381,6 +378,8 @@ class MonitorKeys:
 
     async def _look(self) -> None:
         """Prepare the question whether to approve; ask it if key and state are still the same."""
+        from agentmux.app.delivery.approval.approval_question import question_or_obstacle
+
         pressed, state = self._console, self._session.state
         question = await in_daemon_thread(self._of_session(question_or_obstacle))
         if self._console is not pressed or self._session.state != state:
@@ -445,6 +444,8 @@ class MonitorKeys:
 
         Any other key cancels it until it is recorded. Return the console to show afterwards.
         """
+        from agentmux.app.delivery.approval.result_view import digest_now
+
         now = await in_daemon_thread(self._of_session(digest_now)) if seen else ""
         if now not in {"", seen}:
             self._result_of = -1
@@ -458,6 +459,8 @@ class MonitorKeys:
         return Console() if await self._done_by_loop(record) else kept
 
     def _request(self, written: Console, state: SessionState, digest: str) -> ChangesRequested:
+        from agentmux.app.delivery.approval.conflict_request import with_conflicts
+
         begins, _ = self._beginning(written, state)
         text = written.draft or ""
         if pipeline_of(state)[begins].kind is Kind.FIX:
@@ -526,6 +529,8 @@ class MonitorKeys:
                 self._tools.terminal.press_keys(pane, [planned_key(seats[name].mode)])
 
     def _restart(self, named: tuple[str, ...]) -> None:
+        from agentmux.app.commands.resume.restart import restart
+
         for name in _still(list_restartable_seats(self._session.state), named):
             restart(self._world, self._session.files, name, fresh=None, poke=_listening)
             self._loop.say(f"user: starts {name} again")
@@ -545,6 +550,8 @@ class MonitorKeys:
             self._loop.say(f"user: has the prompt of {name} typed")
 
     def _skip(self, named: tuple[str, ...]) -> None:
+        from agentmux.app.commands.resume.restart import skip
+
         for name in _still(list_skippable_seats(self._session.state), named):
             skip(self._world, self._session.files, name, poke=_listening)
             self._loop.say(f"user: goes on without {name}")
@@ -570,5 +577,13 @@ def _listening() -> bool:
     return True  # this process is the orchestrator
 
 
+def _every_change(world: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
+    from agentmux.app.delivery.approval.result_view import every_change
+
+    return every_change(world, files, state)
+
+
 def _summary(_: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
+    from agentmux.app.delivery.steps.summary import summary_lines
+
     return tuple(summary_lines(files, state)) or ("there is no summary yet",)

@@ -8,7 +8,6 @@ from typing import Final
 from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
-from agentmux.core.agents.reset_times import reset_time
 from agentmux.core.agents.screens import ScreenReading, read_since
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.decisions.limits import is_new_reset, is_parked, parked_until, to_wake
@@ -62,6 +61,8 @@ class LimitWatch:
         If that is recorded already, it is recorded again only for another end of the limit.
         ``said`` is the agent's own text about that end; empty if there is none.
         """
+        from agentmux.core.agents.reset_times import reset_time
+
         state, now = self._session.state, self._world.now()
         reset = reset_time(said, now=now, zones=self._world.machine.zones)
         known = state.parked[name] if is_parked(state, name) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.core.moving.manifest import INSIDE_MAX
+from agentmux.core.names.layout import INSIDE_MAX
 from agentmux.core.terminal.text.text_width import printable
 
 if TYPE_CHECKING:
