@@ -71,6 +71,8 @@ _LOOK: Final = "a look at the screens"
 _DRAWING: Final = "the monitor"
 # Seconds until the next try if a parked agent that is due could not be woken.
 _ALARM_S: Final = 0.2
+_LATE_S: Final = 5.0
+"""By then the first agents have started, so that loading modules takes no processor from them."""
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
 
@@ -122,7 +124,6 @@ class Orchestrator:
     async def run(self) -> None:
         """Drive the session; return when this process has to stop, for the reason in `cause`."""
         tasks = self._arm()
-        late: asyncio.Future[None] | None = None
         self._see_clients()
         try:
             while not self._ending.is_set():
@@ -131,7 +132,6 @@ class Orchestrator:
                 self._call_user()
                 self.show()
                 self._show_in_tmux()
-                late = late or in_daemon_thread(load_late_modules)
                 if not self._ending.is_set():
                     await self._again.wait()
         finally:
@@ -408,6 +408,7 @@ class Orchestrator:
             loop.add_signal_handler(signal.SIGWINCH, self._tools.display.handle_resize)
         server = self._tools.terminal.target.server
         self._tools.deaths.watch(server.pid, lambda _: self.end(_SERVER_GONE))
+        loop.call_later(_LATE_S, in_daemon_thread, load_late_modules)
         return [
             asyncio.create_task(self._hints()),
             asyncio.create_task(self._ticks()),
