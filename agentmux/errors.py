@@ -156,7 +156,10 @@ class TimedOutError(AgentmuxError):
 
 
 class DeclinedError(Exception):
-    """A person has answered a question with no, so the command ends; the message says the rest."""
+    """A person has answered a question with no, so the command ends.
+
+    The message says what was not done: by default, ``nothing was done``.
+    """
 
     def __init__(self, message: str = "nothing was done") -> None:
         super().__init__(message)

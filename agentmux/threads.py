@@ -195,7 +195,7 @@ def require_going_on() -> None:
     """Check that the work of the current thread was not ended; passes outside of a `WorkGroup`.
 
     Raises:
-        WorkEndedError: It was ended.
+        WorkEndedError: The work was ended.
     """
     if _HERE.group is not None:
         _HERE.group.require_going_on()

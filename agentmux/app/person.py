@@ -40,7 +40,7 @@ class Person:
         return self.is_there and not self.has_agreed
 
     def agree(self, question: str) -> None:
-        """Ask the person to agree, unless they have agreed beforehand.
+        """Ask the person the question whether to go on, unless they have agreed beforehand.
 
         Raises:
             UsageError: Nobody can be asked.

@@ -40,7 +40,10 @@ class SessionProblem:
     lasting: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of this problem for a JSON answer."""
+        """Return this problem as one entry of ``problems`` in a JSON answer.
+
+        Its keys are the names of the attributes; ``code`` is a number.
+        """
         return {
             "session": self.session,
             "code": int(self.code),
@@ -66,7 +69,10 @@ class OperationResult(Generic[T]):
 
 
 def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
-    """Return the problem of ``session`` that describes ``error``."""
+    """Return the problem of ``session`` that describes ``error``.
+
+    ``session`` is the name of its directory; empty if the problem concerns all sessions.
+    """
     return SessionProblem(
         session=session,
         code=error.exit_code,
@@ -88,7 +94,8 @@ def locate_problem(problem: SessionProblem, locate: Callable[[str], str]) -> Ses
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
     """Return the most severe of the exit codes ``codes``; OK if there are none.
 
-    From most to least severe: 1, 5, 6, 3, then the other codes, the highest first.
+    From most to least severe: FAILED (1), DATA (5), MISSING (6), BLOCKED (3), then the other codes,
+    the highest first.
     """
     met = set(codes)
     ranked = (code for code in _WORST_FIRST if code in met)

@@ -151,11 +151,11 @@ class Agents:
 
     Attributes:
         spec: Returns the description of an agent, by its name or its command, with the
-            configuration's overrides applied.
+            configuration's overrides applied. Raises `UsageError` if the text is neither.
         names: Returns the names in the agent registry.
         programs: The programs that are installed on this machine.
         own: The command lines of AgentMux's own programs.
-        claims: Records which pane holds which conversation.
+        claims: The locks of conversations: they record which pane holds which one.
     """
 
     spec: Callable[[str], AgentSpec]

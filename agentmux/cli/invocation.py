@@ -88,7 +88,11 @@ class Invocation:
         return place if self.own_session() is not None else None
 
     def here(self) -> Path:
-        """Return the directory of ``--project``, else the current directory."""
+        """Return the directory of ``--project`` as typed, else the current directory.
+
+        Raises:
+            UsageError: Without ``--project``, the current directory was deleted.
+        """
         return Path(self.given) if self.given else cwd()
 
     def other_project(self) -> Path | None:

@@ -175,7 +175,14 @@ def as_json(answer: Mapping[str, object]) -> None:
 
 
 def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
-    """Write the JSON answer of ``list --json`` and ``status --json``."""
+    """Write the JSON answer of ``list --json`` and ``status --json`` to stdout.
+
+    It has the sessions in ``result.data``, and the problems with single sessions.
+
+    Raises:
+        DataError: Stdout cannot be written.
+        BrokenPipeError: The reader of stdout has closed the pipe.
+    """
     as_json(envelope((view.as_json() for view in result.data), result.problems))
 
 
@@ -187,7 +194,10 @@ def show_problems(problems: Sequence[SessionProblem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with invisible characters replaced; the colour sequences of `paint` stay."""
+    """Return ``text`` with each invisible or misleading character replaced by U+FFFD.
+
+    Newlines, tabs and the colour sequences that `paint` adds are kept.
+    """
     if text.isascii() and text.isprintable():
         return text
     parts = _COLOURS.split(text)
@@ -201,7 +211,8 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
     Args:
         word: The status of a session or a seat, such as ``running``; it determines the colour.
             Some statuses have none.
-        colours: Whether to add the colour; otherwise the text is returned unchanged.
+        colours: Whether to add the colour, as an escape sequence before the text and one after it;
+            otherwise the text is returned unchanged.
         shown: The text to colour; if it is empty, ``word`` itself is coloured.
     """
     return paint_text(shown or word, status_colour(word), colours=colours)

@@ -66,7 +66,8 @@ class Desk(Protocol):
 
     Attributes:
         listing: The list of sessions, with the selected session.
-        comments: The comments on lines of diffs, by the session's directory, then by the place.
+        comments: The comments on lines of diffs, by the session's directory, then by the place of
+            the line, such as ``calc.py:12``.
         tab: The name of the tab that is shown.
         tools: Reads sessions and runs commands.
         view: The page of the selected session.
@@ -82,7 +83,7 @@ class Desk(Protocol):
         """Select the session at ``path``, as soon as it is in the list."""
 
     def unmark(self, paths: Collection[Path]) -> None:
-        """Remove the marks of these sessions."""
+        """Remove the marks of the sessions with these directories."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
         """Show a message above the keys, and return at once.
@@ -92,7 +93,11 @@ class Desk(Protocol):
         """
 
     def ask(self, screen: Screen[T]) -> Awaitable[T | None]:
-        """Show a dialog, and return its result."""
+        """Show a dialog, and return its result once the user has closed it.
+
+        Call it in an action that `in_background` runs. What the result is, and whether it is None
+        after a cancel, depends on the dialog.
+        """
 
     def in_background(self, action: Coroutine[None, None, None]) -> None:
         """Run an action as a task of the application; it may show dialogs."""
@@ -103,7 +108,8 @@ class Desk(Protocol):
         Args:
             project: The project in which the command works; None if it needs none.
             words: The arguments after ``agentmux``.
-            waits: Whether to wait for Enter after the command.
+            waits: Whether to wait for Enter after the command also if it succeeded, so that its
+                output can be read. After another exit code than 0, this always waits.
         """
 
     def run_program(self, argv: tuple[str, ...], *, waits: bool = False) -> int:
@@ -158,7 +164,14 @@ class Actions:
         }
 
     def start_action(self, command: KeyCommand) -> None:
-        """Start an action on the selected session; show a message if that is not possible."""
+        """Start an action as a task of the application, and return at once.
+
+        The action is about the selected session; only `KeyCommand.NEW` needs none. If no session is
+        selected, or another action is under way, a message says so instead.
+
+        Args:
+            command: One of `COMMANDS`.
+        """
         row = self._app.listing.selected_row
         if self._busy:
             self._app.say("the last key is still at work")

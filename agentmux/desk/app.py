@@ -307,7 +307,7 @@ class DeskApp(App[int]):
         yield KeyCommand.NEW
 
     def unmark(self, paths: Collection[Path]) -> None:
-        """Remove the marks of these sessions."""
+        """Remove the marks of the sessions with these directories."""
         self.listing = lists.unmark(self.listing, paths)
         self._show_all()
 
@@ -322,7 +322,11 @@ class DeskApp(App[int]):
     # -- what the actions need -----------------------------------------------------------------
 
     async def ask(self, screen: Screen[T]) -> T | None:
-        """Show a dialog, and return its result."""
+        """Show a dialog, and return its result once the user has closed it.
+
+        Call it in an action that `in_background` runs. What the result is, and whether it is None
+        after a cancel, depends on the dialog.
+        """
         return await self.push_screen_wait(screen)
 
     def in_background(self, action: Coroutine[None, None, None]) -> None:
@@ -335,7 +339,8 @@ class DeskApp(App[int]):
         Args:
             project: The project in which the command works; None if it needs none.
             words: The arguments after ``agentmux``.
-            waits: Whether to wait for Enter after the command.
+            waits: Whether to wait for Enter after the command also if it succeeded, so that its
+                output can be read. After another exit code than 0, this always waits.
         """
         return self.run_program(self.tools.commands.argv(project, words), waits=waits)
 
@@ -500,8 +505,8 @@ class DeskApp(App[int]):
 
         Args:
             tab: One of `key_commands.TABS`.
-            part: The index of the part to show, such as a document or a seat.
-            name: The name of the part, which is preferred to ``part``; may be empty.
+            part: The index, from 0, of the part to show, such as a document or a seat.
+            name: The name of the part, which is preferred to ``part``; empty to use ``part``.
         """
         self._turns += 1
         self.tab, self.part, self._shown = tab, part, (None, "", 0)
@@ -517,9 +522,10 @@ class DeskApp(App[int]):
     # -- keys ----------------------------------------------------------------------------------
 
     async def on_event(self, event: Event) -> None:
-        """Handle the keys of the desk before all others, so that they are handled in their order.
+        """Handle the desk's keys before Textual does, so that they take effect in their order.
 
-        A key that a dialog has let through comes here a second time, and is of no use then.
+        Other events, and keys without a meaning for the desk, are left to Textual. A key that a
+        dialog has passed on comes here a second time, and is then left to Textual, too.
         """
         if not (isinstance(event, Key) and not event.is_forwarded and self._press(event)):
             await super().on_event(event)
@@ -556,7 +562,7 @@ class DeskApp(App[int]):
         return True
 
     def on_paste(self, event: Paste) -> None:
-        """Append a pasted text to the search."""
+        """Append a pasted text to the search, in one line; begin a search if there is none."""
         if len(self.screen_stack) == 1:
             if not self.searching:
                 self._begin_search()
@@ -601,7 +607,7 @@ class DeskApp(App[int]):
 
         Args:
             command: The command.
-            key: For `KeyCommand.TAB`, the number of the tab; else unused.
+            key: For `KeyCommand.TAB`, the number of the tab, from ``1``; else unused.
         """
         if command in _ACTING:
             if self.tools.agent and self.keys.line_of(command).decides:
@@ -723,7 +729,7 @@ class DeskApp(App[int]):
         self.push_screen(TextDialog("All keys of the desk", self.keys.help_lines(*DESK, *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the entries of Textual's command palette: the commands of the current screen."""
+        """Yield the entries of Textual's command palette: the commands of ``screen``."""
         if self._fleet is not None and screen is self._fleet:
             yield from self._fleet.commands()
             return

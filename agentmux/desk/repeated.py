@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 class Repeated:
-    """Work that is done again if it is asked for while it is under way; then once for all."""
+    """Runs some work on request, in a task of the application, never twice at a time.
+
+    All requests that come during a run cause one more run after it.
+    """
 
     def __init__(self, app: App[int], work: Callable[[], Awaitable[None]]) -> None:
         """Set the work, which runs as a task of ``app``; an error of it ends ``app``."""
@@ -20,7 +23,10 @@ class Repeated:
         self._is_under_way = False
 
     def again(self) -> None:
-        """Do the work soon."""
+        """Request a run of the work, and return at once.
+
+        It begins now; if a run is under way, another one follows that.
+        """
         self._is_wanted = True
         if not self._is_under_way:
             self._is_under_way = True

@@ -21,12 +21,16 @@ Line: TypeAlias = tuple[Part, ...]
 
 
 def line(text: str, style: str = PLAIN) -> Line:
-    """Return a line that consists of one text in one style."""
+    """Return a line that consists of one text in one style.
+
+    A line is a tuple of parts, and a part is a pair of text and style. A style is `PLAIN`, `BOLD`,
+    `DIM`, the value of a `Colour`, or several of these with spaces between them.
+    """
     return ((text, style),)
 
 
 def plain(line_: Line) -> str:
-    """Return the text of a line without its styles."""
+    """Return the text of a line, which is a tuple of (text, style) pairs, without its styles."""
     return "".join(text for text, _ in line_)
 
 
@@ -42,7 +46,10 @@ def fill(text: str, cols: int) -> str:
 
 
 def fit_parts(parts: Iterable[Part], cols: int) -> Line:
-    """Return the parts that fit into ``cols`` columns; the first that does not fit is cut."""
+    """Return the parts that fit into ``cols`` columns; the first that does not fit is cut.
+
+    A part is a pair of text and style. A text that was cut ends with an ellipsis.
+    """
     result: list[Part] = []
     for text, style in parts:
         size = width(text)

@@ -46,7 +46,12 @@ class Events:
         self._closed = False
 
     async def stream(self, _: Request) -> Response:
-        """Return a response that streams events to one browser until it or the server ends."""
+        """Return a response that streams events to one browser until it or the server ends.
+
+        The first event (SSE) is ``hello``, with an empty JSON object. The data of all others is
+        ``{"changed": [NAME, …]}`` with the names of the sessions that have changed; an empty name
+        says that sessions may have appeared or disappeared.
+        """
         return StreamingResponse(self._events(), media_type="text/event-stream", headers=_HEADERS)
 
     async def _events(self) -> AsyncIterator[str]:

@@ -125,7 +125,8 @@ Refusal = tuple[HTTPStatus, str]
 def check_host(asked: PageRequest) -> Refusal | None:
     """Return the refusal if a request is for another host name than the page's, else None.
 
-    Such a request may come from an attack by DNS rebinding.
+    A refusal is a pair: the status of the response, and the reason in words. Such a request may
+    come from an attack by DNS rebinding.
     """
     if asked.host == asked.address.host:
         return None
@@ -133,7 +134,10 @@ def check_host(asked: PageRequest) -> Refusal | None:
 
 
 def check_visit(asked: PageRequest) -> Refusal | None:
-    """Return the refusal if the browser is not logged in and the path not public, else None."""
+    """Return the refusal if the browser is not logged in and the path not public, else None.
+
+    A refusal is a pair: the status of the response, and the reason in words.
+    """
     if asked.is_public or asked.login is not None:
         return None
     return HTTPStatus.UNAUTHORIZED, "this browser is not logged in"
@@ -142,7 +146,8 @@ def check_visit(asked: PageRequest) -> Refusal | None:
 def check_origin(asked: PageRequest) -> Refusal | None:
     """Return the refusal of a form whose ``Origin`` is missing or another site's, else None.
 
-    Here and below, a form is a POST request; other requests pass.
+    A form is a POST request; other requests pass. A refusal is a pair: the status of the response,
+    and the reason in words.
     """
     if not asked.is_post or asked.origin == asked.address.origin:
         return None
@@ -152,7 +157,8 @@ def check_origin(asked: PageRequest) -> Refusal | None:
 def check_token(asked: PageRequest) -> Refusal | None:
     """Return the refusal of a form without the CSRF token of this browser's login, else None.
 
-    Forms at public paths need no token.
+    A form is a POST request; other requests pass, and so do forms at public paths. A refusal is a
+    pair: the status of the response, and the reason in words.
     """
     if not asked.is_post or asked.is_public:
         return None
@@ -164,7 +170,11 @@ def check_token(asked: PageRequest) -> Refusal | None:
 
 
 def check_read_only(asked: PageRequest) -> Refusal | None:
-    """Return the refusal of a form if the page is read-only, else None; the login form passes."""
+    """Return the refusal of a form if the page is read-only, else None; the login form passes.
+
+    A form is a POST request; other requests pass. A refusal is a pair: the status of the response,
+    and the reason in words.
+    """
     if not asked.is_post or asked.is_public or not asked.address.read_only:
         return None
     return HTTPStatus.FORBIDDEN, "this page is read-only"
@@ -173,7 +183,8 @@ def check_read_only(asked: PageRequest) -> Refusal | None:
 def check_path(asked: PageRequest) -> Refusal | None:
     """Return the refusal if the path has a NUL byte, else None.
 
-    Neither a file name nor a command line can contain such a byte.
+    Neither a file name nor a command line can contain such a byte. A refusal is a pair: the status
+    of the response, and the reason in words.
     """
     if "\0" not in asked.path:
         return None
@@ -194,8 +205,9 @@ CHECKS: Final[tuple[Callable[[PageRequest], Refusal | None], ...]] = (
 class RequestGuard:
     """ASGI middleware that refuses requests which fail a check, and adds headers to responses.
 
-    The checks are those of `CHECKS`; a refused request does not reach the application. The headers
-    are those of `HEADERS`.
+    The checks (`CHECKS`) are about the host, the login, the origin and token of forms, a read-only
+    page, and the path. A form that is too large is refused, too. A refused request does not reach
+    the application. The headers are those of `HEADERS`, which protect the page in browsers.
     """
 
     def __init__(

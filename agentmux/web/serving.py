@@ -129,7 +129,8 @@ def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
     """Return sockets that listen at an address; for a loopback address, at both IPv4 and IPv6.
 
     Browsers try both. If a program of another user listened at the other address, it would receive
-    the page's cookie. If ``port`` is 0, all sockets get the same free port.
+    the page's cookie. If ``port`` is 0, all sockets get the same free port. The caller must close
+    the sockets.
 
     Raises:
         BlockedError: The port is in use, or this machine does not have the address.
@@ -216,7 +217,10 @@ def exposure(options: ServingOptions, place: PageAddress) -> str:
 
 
 class PageServer(uvicorn.Server):
-    """A uvicorn server that calls ``closing``, which ends the event streams, before it ends."""
+    """A uvicorn server that ends the event streams before it ends itself at a signal.
+
+    For that, it calls the function ``closing`` that is given to the constructor.
+    """
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
         super().__init__(config)
@@ -249,7 +253,8 @@ def build_application(
 ) -> tuple[ASGIApp, Events, PageScreens]:
     """Return the application for these options, with its event streams and screen captures.
 
-    The caller must close the last two.
+    The caller must close the last two. ``place`` is the address at which browsers reach the page;
+    ``sign_in`` knows which browsers are logged in.
     """
     register = machine.project_register(options.environ)
 
@@ -296,7 +301,7 @@ def new_secret() -> str:
 
 
 def serve(options: ServingOptions, ready: Callable[[RunningServer], None], folder: Path) -> None:
-    """Serve the page until a signal ends the server.
+    """Serve the page, and return when SIGINT, SIGTERM or SIGHUP has ended the server.
 
     Args:
         options: The options of the command line.

@@ -54,7 +54,8 @@ class _Watched:
 class SessionWatch:
     """Watches all sessions from its creation on, and reports which ones have changed.
 
-    It calls the function ``told`` of the constructor in the event loop, with their names.
+    For that, it calls the function ``told`` that is given to the constructor, in the event loop and
+    with the names of these sessions.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class SignIn:
     def link(self) -> str:
         """Create a login link, and return its secret, the last part of its URL.
 
-        It can be used once, within `LINK_S` seconds. Earlier links stay usable.
+        It can be used once, within `LINK_S` seconds (ten minutes). Earlier links stay usable.
         """
         secret = self._secret()
         self._links[_hash(secret)] = self._clock() + LINK_S
@@ -62,7 +62,7 @@ class SignIn:
     def use_link(self, link: str) -> str | None:
         """Use the login link with the secret ``link``, and return the cookie of a new login.
 
-        None if the link is unknown, used or too old.
+        The cookie is its value, a random text. None if the link is unknown, used or too old.
         """
         if not self.is_open(link):
             return None
@@ -72,7 +72,10 @@ class SignIn:
         return cookie
 
     def find_login(self, cookies: tuple[str, ...]) -> SignedInBrowser | None:
-        """Return the login that one of these cookie values belongs to; None if there is none."""
+        """Return the login that one of these cookie values belongs to.
+
+        None if there is none, or if its time is over.
+        """
         known = (self._visits.get(_hash(each)) for each in cookies)
         return next((each for each in known if each and self._clock() < each.until), None)
 

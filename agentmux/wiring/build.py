@@ -99,8 +99,8 @@ def configuration(
 ) -> tuple[tuple[SettingValue, ...], tuple[str, ...]]:
     """Return every effective value of the configuration, and the keys of its untrusted parts.
 
-    The keys are those of `trust.Part.key`; empty if all parts are trusted. Untrusted parts have no
-    effect, so their values are not among the values.
+    The keys are dotted names, such as ``agents.claude``; there are none if all parts are trusted.
+    Untrusted parts have no effect, so their values are not among the values.
 
     Args:
         project: The project's directory.

@@ -50,7 +50,7 @@ class DoctorInput:
 
 
 def checks(patient: DoctorInput) -> Mapping[str, Check]:
-    """Return all checks, by name; none is run yet.
+    """Return the checks of `agentmux doctor` except ``orphans``, by name; none is run yet.
 
     A check is a function without parameters that returns an iterable of its findings. The call, or
     the iteration, may raise an `AgentmuxError`, which then counts as a finding.

@@ -14,7 +14,7 @@ def fleet_of(commands: CommandRuns, project: Path | None) -> Fleet:
     """Return a view of this host's fleet, which may not be set up; nothing is read yet.
 
     Args:
-        commands: Runs the `agentmux fleet` commands that answer.
-        project: The project in which they run; None runs them without a project.
+        commands: Runs the `agentmux fleet` commands whose output the view reads.
+        project: The project in which these commands run; None runs them without a project.
     """
     return FleetCommand(commands, machine.fleet_url(commands.environ), project)

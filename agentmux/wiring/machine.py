@@ -30,9 +30,10 @@ def environment() -> Mapping[str, str]:
 
 
 def tell_libraries(*, colours: bool) -> None:
-    """Set ``NO_COLOR``, and unset ``COLUMNS`` and ``LINES``, for libraries that read them.
+    """Change variables of this process's environment that libraries read: colours and size.
 
-    A shell may export an outdated terminal size; without it, libraries ask the terminal.
+    ``NO_COLOR`` is set, or unset if colours are allowed. ``COLUMNS`` and ``LINES`` are unset: a
+    shell may export an outdated terminal size; without it, libraries ask the terminal.
 
     Args:
         colours: Whether libraries may use colours.
@@ -45,7 +46,7 @@ def tell_libraries(*, colours: bool) -> None:
 
 
 def locate(text: str, project: Path | None, here: Path | None = None) -> str:
-    """Return a message with ``--project`` added to its commands, so that they work elsewhere.
+    """Return a message with ``--project`` added to its commands, which then work anywhere.
 
     Args:
         text: The message.
@@ -128,7 +129,7 @@ def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
 def no_project(folder: Path) -> ConfigError:
     """Return the error that ``folder`` is no project because it is ``/`` or the home directory.
 
-    It does not check that, and does not raise: see `holds_all`.
+    Nothing is checked or raised here; `holds_all` is the check.
     """
     what = "the root directory `/`" if folder == Path("/") else f"your home directory `{folder}`"
     return ConfigError(
@@ -186,12 +187,18 @@ def fleet_dir(environ: Mapping[str, str]) -> Path:
 
 
 def fleet_url(environ: Mapping[str, str]) -> Path:
-    """Return the file with the URL of the fleet's database; it exists if a fleet is set up."""
+    """Return the path of the file with the URL of the fleet's database.
+
+    The file exists if a fleet is set up on this host.
+    """
     return fleet_dir(environ) / "url"
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CACHE_HOME/agentmux``, the folder for cached probes of installed agents."""
+    """Return ``$XDG_CACHE_HOME/agentmux``, the folder for cached probes of installed agents.
+
+    A probe says what an installed program can do.
+    """
     return _xdg(environ, "XDG_CACHE_HOME", ".cache")
 
 
@@ -220,8 +227,8 @@ def now() -> datetime:
 def program() -> tuple[str, ...]:
     """Return the words of a command line that runs ``agentmux`` from any directory.
 
-    Arguments are to be appended. It has the option ``-P``, which keeps Python from importing a
-    project's own ``json.py`` instead of its library's.
+    The caller appends the arguments of ``agentmux``. The command line runs Python with ``-P``,
+    which keeps it from importing a project's own ``json.py`` instead of its library's.
     """
     return (sys.executable, "-P", "-m", "agentmux")
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class InstalledPrograms:
-    """The programs on one ``PATH``; they are searched and probed only when a method needs it."""
+    """The programs on one ``PATH``; they are searched and probed only when a method needs it.
+
+    To probe a program is to find out what it can do. Implements `ports.programs.Programs`.
+    """
 
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True

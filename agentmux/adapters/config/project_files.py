@@ -73,7 +73,8 @@ class ProjectFiles:
         """All parts of the project's files that need trust, whether they are trusted or not.
 
         Raises:
-            ConfigError: A prompt extension cannot be used.
+            ConfigError: A prompt extension, or the file that the setting ``git.copy`` names, cannot
+                be used.
         """
         added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
         copied = () if self._copy_patterns is None else (trust.copied_part(self._copy_patterns),)
@@ -99,7 +100,7 @@ class ProjectFiles:
         return {each.name: each for each in read if each is not None}
 
     def pipeline_names(self) -> tuple[str, ...]:
-        """Return the names of all pipeline definitions, allowed or not, built-in ones first."""
+        """Return each name of a pipeline definition once, allowed or not, built-in ones first."""
         names = (name for each in self._folders for name in pipeline_files.names_in(each))
         return tuple(dict.fromkeys(names))
 
@@ -217,8 +218,9 @@ class ProjectFiles:
         )
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
-        """Return the texts from which prompts are made, with those that the project may add.
+        """Return an object that reads the texts from which prompts are made.
 
+        Texts that the project adds are among them, as far as they are allowed.
         ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
         """
         return ProjectTemplates(self, keys)
@@ -228,6 +230,9 @@ class ProjectFiles:
 
         None if it adds none, or if the text is not allowed.
         ``keys`` are the keys of the allowed parts (`trust.Part.key`); None allows the trusted ones.
+
+        Raises:
+            ConfigError: A file with such a text, of this or another role, cannot be used.
         """
         text = self._prompts.get(role)
         if text is None:
@@ -275,7 +280,10 @@ def _copy(layers: Iterable[Layer]) -> str | None:
 
 
 class ProjectTemplates:
-    """The texts from which prompts are made, with those that the project may add (extensions)."""
+    """The texts from which prompts are made, with those that the project may add (extensions).
+
+    Implements `ports.session.templates.Templates`.
+    """
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
         """Use the project; ``keys`` are the keys of the allowed parts (None: the trusted parts)."""
@@ -293,7 +301,10 @@ class ProjectTemplates:
 
 
 class ProjectPipelines:
-    """The definitions of pipelines, without those of the project that are not allowed."""
+    """The definitions of pipelines, without those of the project that are not allowed.
+
+    Implements `ports.session.pipelines.Pipelines`.
+    """
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
         """Use the project; ``keys`` are the keys of the allowed parts (None: the trusted parts)."""
@@ -311,7 +322,10 @@ class ProjectPipelines:
 
 
 class ProjectTrust:
-    """The parts of a project's files that need trust, and the record of the trusted parts."""
+    """The parts of a project's files that need trust, and the record of the trusted parts.
+
+    Implements `ports.session.trust.Trust`.
+    """
 
     def __init__(self, project: ProjectFiles, store: TrustStore) -> None:
         self._project = project
@@ -331,5 +345,9 @@ class ProjectTrust:
             self._store.write(wanted)
 
     def revoke(self) -> None:
-        """Remove the record, so that no part of this project is trusted."""
+        """Remove the record of the trusted parts, so that no part of this project is trusted.
+
+        Raises:
+            DataError: The file with the record cannot be removed.
+        """
         self._store.forget()

@@ -93,6 +93,9 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
 
     Returns:
         True if the file was written; False if it had this content already.
+
+    Raises:
+        DataError: The system refuses to write the file.
     """
     if read_limited(path, len(data)) == data:
         sync_dir(path.parent)
@@ -225,6 +228,8 @@ def move_away_hint(path: Path) -> str:
 
 def append_only(path: Path) -> int:
     """Open a file for appending, and create it if it is missing; return the descriptor.
+
+    The caller must close it.
 
     Raises:
         DataError: The path is a link or not a regular file, or cannot be written.

@@ -202,7 +202,11 @@ class _NotedLock:
 
 
 class SessionLock(_NotedLock):
-    """The lock on one session's directory, which the session's orchestrator holds."""
+    """The lock on one session's directory, which the session's orchestrator holds.
+
+    ``folder`` is that directory. A new object holds no lock: `acquire` takes it, `release` frees
+    it, and `is_held` tells whether any process has it. Implements `ports.processes.Lock`.
+    """
 
     def __init__(self, folder: Path) -> None:
         def make_error(note: Mapping[str, Any]) -> BlockedError:
@@ -217,6 +221,9 @@ class SessionLock(_NotedLock):
 
 class WorkTreeLock(_NotedLock):
     """The lock on one work tree, in which only one session at a time may work.
+
+    A new object holds no lock: `acquire` takes it, `release` frees it, and `is_held` tells whether
+    any process has it. Implements `ports.processes.TreeLock`.
 
     Attributes:
         top: The top of the work tree.

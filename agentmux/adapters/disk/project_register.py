@@ -19,7 +19,8 @@ _MOST: Final = 1 << 20
 def known_projects(register: Path) -> tuple[Path, ...]:
     """Return the listed projects that still exist, in the order of their first use.
 
-    ``register`` is the file with the list; empty if it is missing or cannot be read.
+    ``register`` is the file with the list. The result is empty if that file is missing or cannot be
+    read.
     """
     data = files.read_limited(register, _MOST) or b""
     paths = (Path(os.fsdecode(line)) for line in dict.fromkeys(data.split(b"\n")) if line)

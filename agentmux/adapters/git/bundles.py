@@ -29,7 +29,10 @@ _ALONE: Final = (
 
 
 class GitBundles:
-    """Creates and reads git bundles, files with commits, in the repository of one project."""
+    """Creates and reads git bundles, files with commits, in the repository of one project.
+
+    Implements `ports.session.moving.Bundles`.
+    """
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""

@@ -18,10 +18,11 @@ _POLL_S: Final = 0.05
 
 @contextmanager
 def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) -> Iterator[int]:
-    """Hold the lock file ``path`` during the ``with`` block; yield its descriptor.
+    """Hold a lock on the file ``path`` during the ``with`` block; yield the file's descriptor.
 
-    Pass the descriptor to `GitProgram.run` as ``keep_open``. If an orchestrator is killed, its git
-    goes on and holds the lock until it ends. So ``wait_s`` is as long as a git command may take.
+    The file is created if it is missing, and stays. Pass the descriptor to `GitProgram.run` as
+    ``keep_open``: if an orchestrator is killed, the git that it started goes on and holds the lock
+    until it ends. ``wait_s``, in seconds, is therefore as long as a git command may take.
 
     Raises:
         GitError: Another process still holds the lock after ``wait_s`` seconds; the message is

@@ -119,7 +119,11 @@ MERGE_TREE: Final = (2, 38)
 
 
 class GitProgram:
-    """Runs git commands in the repository of one project."""
+    """Runs git commands in the repository of one project.
+
+    `read` and `must_read` run commands that change nothing, `run` any other; each returns a
+    `GitReply`.
+    """
 
     def __init__(
         self, project: Path, environment: Mapping[str, str], patience: Patience = PATIENT
@@ -309,7 +313,12 @@ class GitProgram:
         return 0 if git.returncode == -signal.SIGPIPE else git.returncode
 
     def version(self) -> tuple[int, ...]:
-        """Return the first two numbers of git's version, as ``(2, 39)``; empty if it is unknown."""
+        """Return the first two numbers of git's version, as ``(2, 39)``; empty if it is unknown.
+
+        Raises:
+            GitError: The project is not in a repository.
+            MissingError: Git is not installed, or does not answer in time.
+        """
         match = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
         return (int(match[1]), int(match[2])) if match else ()
 

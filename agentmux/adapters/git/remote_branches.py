@@ -8,14 +8,20 @@ from agentmux.core.forges.remote_urls import Remote
 
 
 class GitRemoteBranches:
-    """Implements `agentmux.ports.forge.RemoteBranches` with git."""
+    """Finds and fetches the branches of a repository and its remotes, with git.
+
+    Implements `agentmux.ports.forge.RemoteBranches`.
+    """
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""
         self._git = git
 
     def all(self) -> tuple[Remote, ...]:
-        """Return all remotes (not branches) of the repository; empty outside a repository."""
+        """Return all remotes (not branches) of the repository, as ``git remote`` lists them.
+
+        Empty outside a repository.
+        """
         if not self._git.exists():
             return ()
         named = self._git.must_read("list the remotes", "remote")

@@ -10,7 +10,10 @@ from agentmux.ports.git.remotes import NoRemoteError
 
 
 class ConfiguredRemotes:
-    """The remotes of one repository, as its configuration names them."""
+    """The remotes of one repository: finds the one to push a branch to, and pushes.
+
+    Implements `ports.git.remotes.Remotes`.
+    """
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the work tree whose hooks a push runs; this starts nothing."""

@@ -67,7 +67,8 @@ def places(git: GitProgram) -> RepositoryPlaces:
 def folder(home: Path) -> Path:
     """Return the folder for work-tree checkpoints in the session's directory ``home``.
 
-    It may not exist.
+    A work-tree checkpoint is a commit with the files of the session's work tree as they were. The
+    folder may not exist.
     """
     return home / layout.WORK_TREE
 

@@ -49,7 +49,10 @@ class WorktreeMarker:
 
 
 def marker_of(git_dir: Path) -> WorktreeMarker | None:
-    """Return the marker in the git directory of a worktree; None if it has no valid one."""
+    """Return what the marker file in a worktree's git directory says: whose worktree it is.
+
+    None if there is no valid marker file, as in a worktree of the user's own.
+    """
     try:
         text = (git_dir / MARKER).read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
@@ -75,7 +78,7 @@ def shared_git_dir(git_dir: Path) -> Path:
 
     Args:
         git_dir: The git directory of any of its worktrees. It is returned itself if it is that of
-            the main worktree (or cannot be read).
+            the main worktree (or cannot be read). Otherwise the result may contain ``..``.
     """
     try:
         with (git_dir / "commondir").open("rb") as file:
@@ -96,7 +99,7 @@ def repository_around(folder: Path) -> Path | None:
 
 
 def worktree_tops(shared: Path) -> Iterator[Path]:
-    """Yield the top directory of each worktree that a repository has registered; it may not exist.
+    """Yield the top directory, which may not exist, of each registered worktree of a repository.
 
     The first is the parent of ``shared``: the main worktree, unless the repository is bare.
 
@@ -134,7 +137,8 @@ def is_bare(folder: Path) -> bool:
 def linked_git_dir(link: Path) -> Path | None:
     """Return the git directory that the file ``link`` names as ``gitdir: PATH``.
 
-    The directory need not exist. None if ``link`` is not such a file or cannot be read.
+    The directory need not exist, and its path may contain ``..``. None if ``link`` is not such a
+    file or cannot be read.
     """
     try:
         if not link.is_file() or link.stat().st_size > _LINK_MAX:
@@ -160,9 +164,10 @@ def _git_dir(path: Path) -> Path | None:
 
 
 def is_branch_gone(folder: Path, name: str) -> bool:
-    """Return whether the repository that contains ``folder`` has no branch of this name.
+    """Return whether the repository that contains ``folder`` has no branch ``name``.
 
-    False outside a repository, and if the repository does not keep its refs in files (reftable).
+    ``name`` is the short name, such as ``main``. False outside a repository, and if the repository
+    does not keep its refs in files (reftable).
     """
     shared = repository_around(folder)
     if shared is None or os.path.lexists(shared / "reftable"):

@@ -24,7 +24,8 @@ class ClaimFolder:
     """The folder with the claim files, ``$XDG_STATE_HOME/agentmux/claims``.
 
     There is one claim file for each conversation of an agent. While a launch uses the conversation,
-    its process keeps the file locked. The folder is created at the first write.
+    its process keeps the file locked. The folder is created at the first write. Implements
+    `ports.claims.Claims`.
     """
 
     def __init__(self, folder: Path) -> None:

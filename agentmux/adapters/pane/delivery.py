@@ -496,9 +496,11 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 ) -> TypingResult:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    It never presses Escape and never types the text twice. A text that stays in the input field
-    is removed again if the field contains nothing else and ``once`` is false. Do not start a second
-    call for the same pane before the first has returned. Errors of tmux become part of the result.
+    It never presses Escape and never types the text twice. If the screen shows the menu of a usage
+    limit, it first presses Enter, once, to leave the menu. A text that stays in the input field is
+    removed again if the field contains nothing else, ``once`` is false, and the agent's screen
+    shows when it is working. Do not start a second call for the same pane before the first has
+    returned. Errors of tmux become part of the result.
 
     Args:
         panes: The session's panes.
@@ -508,7 +510,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         deadline_s: The time limit for the whole delivery, in seconds.
         once: Whether this text is unique and must be typed only once. If it is on the screen
             already, another process has begun to deliver it, and this call only does the rest:
-            press Enter if the text is in the composer, else nothing.
+            press Enter if the text is in the input field, else nothing.
         begins: Called right before the text is pasted; an exception from it ends the call. It is
             not called if the text is on the screen already (see ``once``).
         keyboard_lock: The lock that everyone who presses keys in the pane must hold. This call
@@ -519,8 +521,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 
     Returns:
         As ``result``: ``submitted`` or ``queued`` if the text arrived; ``refused_dialog``,
-        ``refused_draft`` or ``refused_command`` if nothing was typed; ``typed_not_submitted``;
-        ``pane_gone``; or ``unknown``, also if the time is over.
+        ``refused_draft`` or ``refused_command`` if nothing was typed because of a dialog, of a
+        draft in the input field, or of a command to the agent at the beginning of the text;
+        ``typed_not_submitted``; ``pane_gone``; or ``unknown``, also if the time is over.
 
     Raises:
         ValueError: The text is empty, or a line is longer than `LINE_MAX` bytes.

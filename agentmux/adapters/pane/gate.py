@@ -51,7 +51,7 @@ class GateLine(NamedTuple):
 
 
 class GateClosedError(Exception):
-    """HUP or TERM came before the user chose; ``number`` is the signal's number."""
+    """The signal HUP or TERM came before the user chose in the menu; ``number`` is its number."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -60,7 +60,7 @@ class NotStartedError(Exception):
 
 
 class EndedEarlyError(Exception):
-    """HUP or TERM came while the pane waited for the user's choice, so no agent was started.
+    """The signal HUP or TERM came before the user chose in the menu, so no agent was started.
 
     Attributes:
         number: The signal's number.
@@ -72,7 +72,10 @@ class EndedEarlyError(Exception):
 
 
 class Wrapper:
-    """One launch, from reading its ``launch.json`` to writing its exit record."""
+    """One launch (a start of an agent), from reading ``launch.json`` to writing the exit record.
+
+    ``folder`` is the launch's folder, which has both files. Call `run`; it calls the other methods.
+    """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

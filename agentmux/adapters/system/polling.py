@@ -7,9 +7,10 @@ import time
 
 
 def pause(duration_s: float) -> None:
-    """Sleep between two polls; only adapters may call it, and each says why no event exists.
+    """Sleep between two polls, ``duration_s`` seconds.
 
-    Code that can wait for an event, a file change or the end of a process must do that instead.
+    Only adapters may call it, with a comment that says why there is no event to wait for. Code that
+    can wait for an event, a file change or the end of a process must do that instead.
     """
     time.sleep(duration_s)  # noqa: TID251 (all pauses of the adapters are this one)
 

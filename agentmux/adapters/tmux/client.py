@@ -57,7 +57,7 @@ class TmuxReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxClient:
-    """Runs the tmux program for the server at one socket.
+    """Runs the tmux program for the server at one socket: `run` makes one call.
 
     Attributes:
         socket: The absolute path of the socket.

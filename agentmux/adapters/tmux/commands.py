@@ -730,7 +730,7 @@ def mark_pane(target: str, pane: NewPane) -> list[Command]:
 
 
 def park(pane: Pane) -> list[Command]:
-    """Return the commands that park a pane: move it to a window of its own, with the full size."""
+    """Return the commands that move a pane to a window of its own, where it has the full size."""
     return [
         ("break-pane", "-d", "-n", literal(pane.seat), "-s", pane.id),
         *window_options(pane.id),
@@ -753,6 +753,8 @@ def vacate(pane: str) -> Command:
 
 def focus_monitor(session: str, pane: str, monitor: Pane) -> list[Command]:
     """Return commands that move the focus to the monitor for every client that types into ``pane``.
+
+    ``session`` is the id of the tmux session, ``pane`` that of the pane.
 
     Run them before ``pane`` is moved or killed: otherwise the pane that takes its place, perhaps
     another agent's, would get what is typed next. Clients that have another pane in focus are not
@@ -796,7 +798,8 @@ def show(pane: str, *, monitor: str, below: str) -> list[Command]:
 def go_to(session: str, pane: Pane) -> list[Command]:
     """Return the commands that show ``pane`` to every client of the session ``session``.
 
-    The window is selected within that session, because other sessions may contain it, too.
+    ``session`` is the session's id. The window is selected within that session, because other
+    sessions may contain it, too.
     """
     return [
         ("select-window", "-t", f"{session}:{pane.window}"),

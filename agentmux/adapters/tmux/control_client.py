@@ -31,7 +31,10 @@ _BEGIN, _END, _ERROR = b"%begin ", b"%end ", b"%error "
 
 
 class ControlPipe:
-    """A tmux client process in control mode; several threads may use it, one call at a time."""
+    """A tmux client process in control mode; several threads may use it, one call at a time.
+
+    `ask` makes a call of tmux through it, `close` ends it.
+    """
 
     def __init__(self, socket: str, session: str) -> None:
         """Attach a client to a session.
@@ -213,7 +216,10 @@ class ControlClient(TmuxClient):
 
 
 class ControlClients:
-    """The clients in control mode, at most one per tmux server; several threads may use it."""
+    """The clients in control mode, at most one per tmux server; several threads may use it.
+
+    `of` returns the client for a server, and starts it if necessary.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

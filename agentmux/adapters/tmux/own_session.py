@@ -50,7 +50,8 @@ _ELSEWHERE = re.compile(rf"{tmux_commands.ELSEWHERE}-(\d+)")
 class OwnTmux:
     """One tmux session of AgentMux.
 
-    Implements `ports.tmux.terminal.OwnSession` on a real tmux server.
+    If the tmux session is gone, its methods raise `TerminalGoneError`, except for `capture`,
+    `close_panes` and `kill`. Implements `ports.tmux.terminal.OwnSession` on a real tmux server.
     """
 
     def __init__(self, client: TmuxClient, target: Target) -> None:
@@ -118,12 +119,12 @@ class OwnTmux:
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> Arranged:
-        """Show the panes ``visible`` to the right of the monitor, and park all our other panes.
+        """Show the panes ``visible`` to the right of the monitor, and move away our other panes.
 
-        A parked pane is in a window of its own. Panes for which there is no room stay parked. If
-        the user has zoomed the window, or if there is no monitor, this does nothing. A user who is
-        typing into a pane that is moved beside the monitor follows it there; one whose pane is
-        parked is shown the monitor.
+        A pane that is moved away gets a window of its own; a vacated one is closed instead. Panes
+        for which there is no room stay in their windows. If the user has zoomed the window, or if
+        there is no monitor, this does nothing. A user who is typing into a pane that is moved
+        beside the monitor follows it there; one whose pane is moved away is shown the monitor.
 
         Args:
             visible: The ids of panes. Panes that are gone, or were not opened by us, are ignored.

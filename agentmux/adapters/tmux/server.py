@@ -115,7 +115,11 @@ class TmuxTerminal:
         return self._client.socket
 
     def server(self) -> Server:
-        """Return the server that answers at the socket; its pid is 0 if no server is running."""
+        """Return the server that answers at the socket; its pid is 0 if no server is running.
+
+        Raises:
+            TerminalUnreachableError: The server does not answer, or its answer cannot be parsed.
+        """
         reply = self._ask("display-message", "-p", "#{pid}")
         with self._client.parsing():
             return self._server(int(reply.stdout.strip() or 0) if reply else 0)
@@ -124,11 +128,18 @@ class TmuxTerminal:
         """Return every session of the server, including the user's own.
 
         Empty if no server is running.
+
+        Raises:
+            TerminalUnreachableError: The server does not answer, or its answer cannot be parsed.
         """
         return self.listing().sessions
 
     def listing(self) -> ServerListing:
-        """Return the server (pid 0 if none is running) and its sessions, with one call of tmux."""
+        """Return the server (pid 0 if none is running) and its sessions, with one call of tmux.
+
+        Raises:
+            TerminalUnreachableError: The server does not answer, or its answer cannot be parsed.
+        """
         reply = self._ask(*tmux_commands.join(tmux_commands.LISTING))
         with self._client.parsing():
             pid, sessions = tmux_commands.parse_listing(reply.stdout) if reply else (0, ())

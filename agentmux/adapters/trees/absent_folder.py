@@ -198,7 +198,7 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
 
 
 def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
-    """Return whether `set_aside` was called on ``git_dir`` for the session of ``spec``."""
+    """Return whether ``git_dir`` is set aside for the session of ``spec``, as by `set_aside`."""
     marker = marker_of(git_dir)
     return marker is not None and marker.session == f"{spec.session}{_ASIDE}"
 
@@ -216,8 +216,8 @@ def release(git_dir: Path) -> None:
 def last_head(git_dir: Path, spec: WorktreeSpec) -> str | None:
     """Return the id of the session's last commit, from the reflog of the worktree's HEAD.
 
-    None if the worktree is not on the session's branch, or has no reflog. The branch itself may be
-    gone.
+    ``git_dir`` is the worktree's git directory. None if the worktree is not on the session's
+    branch, or has no reflog. The branch itself may be gone.
     """
     try:
         if (git_dir / "HEAD").read_text().strip() != f"ref: refs/heads/{spec.branch}":

@@ -182,6 +182,9 @@ class CheckoutSides:
         Returns:
             The files that still have the new commit's content, relative to the top of the checkout;
             empty if all were restored.
+
+        Raises:
+            GitError: Git cannot compare the files or update the index.
         """
         left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
         if not left or self._wrong() & self._sides.keys():
@@ -247,6 +250,9 @@ def undo_and_report(sides: CheckoutSides) -> str:
 
     The result is a clause that begins with ``; ``, to append to the message; empty if all was
     undone.
+
+    Raises:
+        GitError: Git cannot compare the files or update the index.
     """
     left = sides.undo()
     return f"; what it wrote stays there, uncommitted: {abbreviate_names(left)}" if left else ""

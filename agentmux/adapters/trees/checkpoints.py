@@ -68,8 +68,9 @@ class _Found:
 
 
 class GitCheckpoints:
-    """The work-tree checkpoints of one session.
+    """Saves and restores the files of one session's work tree, as work-tree checkpoints.
 
+    A checkpoint is a commit with the files as they were; it is kept in the session's directory.
     Implements `agentmux.ports.git.checkpoints.TreeCheckpoints`.
     """
 

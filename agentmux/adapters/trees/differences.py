@@ -189,8 +189,9 @@ def without_ignored(
 ) -> tuple[FileChange, ...]:
     """Return ``changed`` without the deletions of files that git ignores by the rules in ``until``.
 
-    A checkpoint has no ignored files, so it is no deletion that ``until`` lacks them. A deletion
-    is kept if the file is in the index, or if ``changed`` puts a folder in the file's place.
+    A checkpoint has no ignored files: that ``until`` lacks such a file does not mean that the file
+    was deleted. A deletion is kept if the file is in the index, or if ``changed`` puts a folder in
+    the file's place.
 
     Args:
         git: Runs git in the work tree.

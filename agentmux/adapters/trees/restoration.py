@@ -66,7 +66,7 @@ def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableE
 
 @contextmanager
 def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[RestoredTree | None]:
-    """Yield the files of the checkpoint of ``spec``, applied to the present tip of its branch.
+    """Yield the files saved in the checkpoint of ``spec``, applied to the tip of its branch.
 
     Yields None if ``spec`` is None or has no checkpoint. The files exist during the ``with`` block.
 

@@ -28,6 +28,8 @@ _CHUNK: Final = 1 << 16
 def poke(folder: Path, line: bytes = WAKE) -> bool:
     """Write ``line`` to the wake-up pipe of the session in ``folder``; never block and never raise.
 
+    ``line`` is `WAKE` or `STOP`, ``folder`` the session's directory.
+
     Returns:
         True if an orchestrator has the pipe open. If the pipe is full, ``line`` is dropped, but the
         lines that are already in the pipe still wake the orchestrator. False if no orchestrator

@@ -76,7 +76,8 @@ def front_matter(text: str) -> tuple[dict[str, Value], str, tuple[str, ...]]:
 
     The front matter is YAML between two ``---`` lines at the very beginning. If one of these
     lines is missing, the mapping is empty and the text is returned whole, without a problem. The
-    mapping is also empty if there are problems; each names its line in ``text``.
+    mapping is also empty if there are problems, which are sentences with the line in ``text`` if it
+    is known.
     """
     match = _FRONT_MATTER.match(text)
     if match is None:

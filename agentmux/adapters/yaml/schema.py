@@ -93,7 +93,8 @@ def describe_as(
 ) -> Callable[[Callable[[Node, str], Value]], Described[Value]]:
     """Return a decorator that makes a reader `Described`.
 
-    ``describe`` takes nothing, and returns the JSON Schema of the values that the reader accepts.
+    A reader takes a node and its dotted key, and returns the node's plain value. ``describe`` takes
+    nothing, and returns the JSON Schema of the values that the reader accepts.
     """
 
     def with_description(reader: Callable[[Node, str], Value]) -> Described[Value]:
@@ -185,8 +186,9 @@ class _Nodes:
 def read(node: Node, schema: Schema, path: str = "") -> object:
     """Check ``node`` against ``schema``; return its plain value: what the schema's readers return.
 
-    Mappings become dicts, which have only the keys that are in ``node``. ``path`` is the dotted
-    key of ``node`` for messages; empty for the whole file.
+    A schema is a reader (such as `text` returns), a mapping from keys to schemas, an `Each` or a
+    `Renamed`. Mappings become dicts, which have only the keys that are in ``node``. ``path`` is the
+    dotted key of ``node`` for messages; empty for the whole file.
 
     Raises:
         ConfigError: The first mistake that was found.
@@ -299,8 +301,8 @@ def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
     """Return a reader that accepts text which the regular expression ``pattern`` matches whole.
 
-    It returns the text. Numbers and booleans must be in quotes. Error messages call the expected
-    value ``wanted``.
+    Called with a node and its dotted key, the reader returns the text, or raises `ConfigError`.
+    Numbers and booleans must be in quotes. Error messages call the expected value ``wanted``.
     """
     whole = re.compile(pattern)
 
@@ -318,7 +320,10 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """Return a reader that accepts only these words, and returns the word as plain text."""
+    """Return a reader that accepts only these words.
+
+    Called with a node and its dotted key, the reader returns the word, or raises `ConfigError`.
+    """
 
     @describe_as(lambda: {"type": "string", "enum": [str(value) for value in values]})
     def reader(node: Node, path: str) -> object:
@@ -334,7 +339,9 @@ def choice(*values: str) -> Reader:
 def optional(schema: Schema, *, required: str = "") -> Reader:
     """Return a reader that accepts a value of ``schema``, or null, which becomes None.
 
-    When configuration files are merged, None replaces a value of a lower one like any other value.
+    Called with a node and its dotted key, the reader returns the plain value (see `read`), or
+    raises `ConfigError`. When configuration files are merged, None replaces a value of a lower one
+    like any other value.
     ``required`` is a key that the value must have if it is a record; empty for none.
     """
 
@@ -393,9 +400,10 @@ def flag(node: Node, path: str) -> object:
 
 
 def whole(least: int, most: int) -> Reader:
-    """Return a reader that accepts a whole number from ``least`` to ``most``, and returns an int.
+    """Return a reader that accepts a whole number from ``least`` to ``most``.
 
-    It accepts no sign, and at most nine digits.
+    Called with a node and its dotted key, the reader returns an int, or raises `ConfigError`. It
+    accepts no sign, and at most nine digits.
     """
 
     @describe_as(lambda: {"type": "integer", "minimum": least, "maximum": most})
@@ -411,10 +419,11 @@ def whole(least: int, most: int) -> Reader:
 
 
 def duration(least_s: float = 0.0) -> Reader:
-    """Return a reader of a duration such as ``500ms`` or ``2h``; it returns a number of seconds.
+    """Return a reader that accepts a duration such as ``500ms`` or ``2h``.
 
-    ``least_s`` is the shortest accepted duration, in seconds. One of more than 100 years is cut to
-    100 years, because timers and dates cannot represent more.
+    Called with a node and its dotted key, the reader returns the number of seconds, or raises
+    `ConfigError`. ``least_s`` is the shortest accepted duration, in seconds. One of more than 100
+    years is cut to 100 years, because timers and dates cannot represent more.
     """
 
     @describe_as(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
@@ -473,7 +482,8 @@ def pattern(node: Node, path: str) -> object:
 def pair(first: Reader, second: Reader) -> Reader:
     """Return a reader that accepts a list of two values, checked by ``first`` and ``second``.
 
-    It returns a tuple of what these two readers return.
+    Called with a node and its dotted key, the reader returns a tuple of what ``first`` and
+    ``second`` return, or raises `ConfigError`.
     """
 
     def describe() -> JsonSchema:
@@ -492,8 +502,9 @@ def pair(first: Reader, second: Reader) -> Reader:
 def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], ...]]:
     """Return a reader that accepts a list of records, each of which has the key ``unique``.
 
-    No two records may have the same value of that key. The reader returns a tuple of dicts, which
-    have the keys that are in the file.
+    No two records may have the same value of that key. Called with a node and its dotted key, the
+    reader returns a tuple of dicts, which have the keys that are in the file, or raises
+    `ConfigError`.
 
     Args:
         schema: The schema of each record.

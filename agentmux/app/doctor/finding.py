@@ -76,9 +76,13 @@ def fine(check: str, text: str) -> DoctorFinding:
 def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
     """Return a finding of the level ``warning``: something works, but could be better.
 
-    ``text`` is the sentence of the finding, ``mend`` the command that repairs it, or what else to
-    do (empty for nothing), and ``repair`` what ``--fix`` does about it (None for nothing). This
-    only describes: it shows nothing.
+    Nothing is shown or repaired.
+
+    Args:
+        check: The name of the check, such as ``tmux``.
+        text: The sentence of the finding, in lower case and without a full stop.
+        mend: The command that repairs it, or what else to do; empty if there is nothing.
+        repair: What ``--fix`` does about it; None if that is left to the user.
     """
     return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
@@ -86,8 +90,12 @@ def warning(check: str, text: str, mend: str = "", repair: Repair | None = None)
 def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
     """Return a finding of the level ``problem``: something keeps AgentMux from working.
 
-    ``text`` is the sentence of the finding, and ``mend`` the command that repairs it, or what else
-    to do (empty for nothing). It raises nothing.
+    Nothing is raised.
+
+    Args:
+        check: The name of the check, such as ``tmux``.
+        text: The sentence of the finding, in lower case and without a full stop.
+        mend: The command that repairs it, or what else to do; empty if there is nothing.
     """
     return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 

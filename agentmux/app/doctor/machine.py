@@ -85,7 +85,7 @@ def terminal_findings(facts: TerminalFacts) -> Iterator[DoctorFinding]:
 
 
 def host_findings(facts: SystemFacts) -> Iterator[DoctorFinding]:
-    """Yield findings about logging out, and about watching files."""
+    """Yield findings on whether logging out ends the sessions, and enough files can be watched."""
     if facts.kills_at_logout and not facts.lingers:
         text = "logging out ends tmux and every agent (KillUserProcesses=yes, and no lingering)"
         yield warning("system", text, f"loginctl enable-linger {shlex.quote(facts.user)}")
@@ -103,7 +103,7 @@ def host_findings(facts: SystemFacts) -> Iterator[DoctorFinding]:
 
 
 def disk_findings(facts: DiskFacts) -> Iterator[DoctorFinding]:
-    """Yield findings about the file system of the sessions."""
+    """Yield findings about the file system of the sessions: writable, nearly full, on a network."""
     if not facts.is_writable:
         yield problem("disk", f"{facts.path} cannot be written: no session can be kept there")
     elif facts.free_bytes < _FULL_BYTES or (facts.free_files or _FILES) < 100:

@@ -82,7 +82,11 @@ def _there(report: AgentReport, *, is_used: bool) -> DoctorFinding:
 
 
 def trust_findings(world: World) -> Iterator[DoctorFinding]:
-    """Yield one finding: which of the project's files have no effect, as they are not trusted."""
+    """Yield one finding: which parts of the project's files have no effect without trust.
+
+    A part is a setting or a prompt that needs the user's trust. If there is no such part, or all
+    are trusted, the finding says so.
+    """
     parts = world.consent.trust.parts()
     there = select_trusted(parts, world.consent.trust.trusted_parts())
     left_out = [part.key for part in parts if part.key not in there]

@@ -65,7 +65,15 @@ class LaunchReader:
         fresh: frozenset[str],
         ahead: Mapping[str, str],
     ) -> None:
-        """Take the session and its state; for ``fresh`` and ``ahead`` see `Launcher`."""
+        """Take the session and its state.
+
+        Args:
+            world: The outside world.
+            files: The session's directory.
+            state: The state in which to launch.
+            fresh: The seats that start a new conversation; ``*`` stands for all seats.
+            ahead: The content of frozen files that are not written yet, by path.
+        """
         self._world = world
         self._files = files
         self._state = state
@@ -90,10 +98,11 @@ class LaunchReader:
     def facts(self, work: Work, artifacts: Artifacts) -> LaunchFacts:
         """Return the facts that hold now for a launch of ``work``; writes nothing to the session.
 
-        It may run the agent's program, to see what it can do, and waits at most a second for that.
+        ``work`` is a seat and what it has to do; ``artifacts`` are those of the session. The
+        agent's program may be run for at most a second, to see what it can do.
 
         Raises:
-            DataError: A prompt file that the session froze is missing or was changed.
+            DataError: A prompt file that the session keeps is missing or was changed.
         """
         world, state = self._world, self._state
         artifacts = self._with_topic(work, artifacts)

@@ -102,7 +102,11 @@ class Launcher:
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Return how an agent would be launched now for ``work``; writes nothing.
 
-        ``work`` is a seat and what it has to do.
+        ``work`` is a seat and what it has to do; ``artifacts`` are those of the session. The
+        agent's program may be run for at most a second, to see what it can do.
+
+        Raises:
+            DataError: A prompt file that the session keeps is missing or was changed.
         """
         facts = self._reader.facts(work, artifacts)
         return plan_launch(self._state, facts)
@@ -115,7 +119,7 @@ class Launcher:
         *,
         policy: LaunchPolicy = ORDINARY,
     ) -> PreparedLaunch:
-        """Write the launch folder for ``work``; does not open the pane.
+        """Write the launch folder for ``work``; return the launch, without opening its pane.
 
         Args:
             work: What to launch an agent for.
@@ -144,9 +148,10 @@ class Launcher:
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
     def prepare_command(self, work: Work, attempt: int = 1) -> PreparedCommand:
-        """Write the launch folder for a command without an agent; does not open the pane.
+        """Write the launch folder for a command; return the launch, without opening its pane.
 
-        The command is a step of the setup, or a command of a check (also on the base).
+        No agent is launched: the command is a step of the setup, or a command of a check (also on
+        the base).
 
         Args:
             work: Which command to run: its topic is the command's name.
@@ -203,9 +208,9 @@ class Launcher:
         The launch folder must have been written when the pane is opened.
 
         Args:
-            seat: The seat.
-            launch: The launch id.
-            text: The label in the pane's border; empty stands for the seat.
+            seat: The name of the seat, such as ``coder-2``.
+            launch: The id of the launch.
+            text: The label in the pane's border; empty stands for the name of the seat.
         """
         folder = self._files.path / layout.launch(launch)
         argv = (*self._world.agents.own.wrapper, str(folder))

@@ -26,7 +26,10 @@ class LackingProgramError(NotInstalledError):
     """
 
     def __init__(self, brief: str, *paths: str, hints: tuple[str, ...]) -> None:
-        """Take the beginning of the message, the PATHs that end it, and the hints."""
+        """Take the beginning of the message, the PATHs that end it, and the hints.
+
+        The message is ``brief``, a colon, and then all of ``paths`` with nothing between them.
+        """
         self.brief = brief
         super().__init__(": ".join((brief, "".join(paths))), hints=hints)
 

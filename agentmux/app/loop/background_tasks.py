@@ -25,7 +25,7 @@ CLOSE_S: Final = 4.0
 
 
 async def give_way() -> None:
-    """Let the event loop handle what has happened meanwhile, such as a pressed key; then go on."""
+    """Let the event loop handle what has happened meanwhile, such as a pressed key; then return."""
     await asyncio.sleep(0)  # the event loop sees it
     await asyncio.sleep(0)  # and handles it
 
@@ -41,9 +41,10 @@ class Loop(Protocol):
 
 
 class UnrecordedError(AgentmuxError):
-    """The end of the work cannot be recorded; the work is given up, so it is not done twice.
+    """The end of a piece of work cannot be recorded, so the work must not be done again.
 
-    Background work raises it; it is then given up at the first failure.
+    Background work raises this error. `BackgroundTasks` that have a ``give_up`` then do not start
+    that work again.
     """
 
 
@@ -80,9 +81,11 @@ class BackgroundTasks:
 
         Args:
             loop: The loop to wake.
-            give_up: Called with the key and the last error of work that is given up. Without it,
-                work is never given up, because only a person starts it.
-            label: Marks the processes of the work; see `WorkGroup`.
+            give_up: Called with the key and the last error of work that is not to be started again
+                after it failed (see `run`). None lets failed work always be started again, because
+                only a person starts it.
+            label: Says for which session the programs of the work run, as `work_label` returns it;
+                empty if for none in particular.
         """
         self._loop = loop
         self._give_up = give_up
@@ -101,14 +104,15 @@ class BackgroundTasks:
     ) -> bool:
         """Start ``work`` unless work with this key runs or was given up; return whether it started.
 
-        An error is shown and logged, but only once while work with this key fails in the same way.
-        Failed work counts as running for another `AGAIN_S`; then the loop is woken. Work that fails
-        with unexpected errors `TRIES` times without a success, or once with an `UnrecordedError`,
-        is given up: it cannot be started again. But if the constructor got no ``give_up``, no work
-        is given up.
+        Returns at once; call it in a running event loop. Work is given up, i.e. cannot be started
+        again before `allow_again`, if it fails with unexpected errors `TRIES` times without a
+        success, or once with an `UnrecordedError`. If the constructor got no ``give_up``, no work
+        is given up. Failed work counts as running for another `AGAIN_S` seconds; then the loop is
+        woken. An error is shown and logged, but only once while work with this key fails in the
+        same way.
 
         Args:
-            key: Names the work for people.
+            key: Names the work, also for people.
             work: The work; it is closed if it is not started.
             give_up: Called with the last error after `TRIES` failures, instead of giving the work
                 up. It must record that the work failed, so that nobody starts the work again. If it
@@ -129,9 +133,9 @@ class BackgroundTasks:
         del self._tried[key]
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a daemon thread, and return its result.
+        """Run ``work`` in a daemon thread; wait for its result, and return that.
 
-        `close` ends the programs that it started.
+        An error that ``work`` raises is raised here. `close` ends the programs that it started.
         """
         return await self._threads.run(work)
 

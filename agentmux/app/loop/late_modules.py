@@ -25,7 +25,10 @@ LATE: Final = (
 
 
 def load_late_modules() -> None:
-    """Load `LATE`. If one is missing, the function that needs it fails when it is called."""
+    """Import the modules in `LATE`, which a session needs only later; never raise.
+
+    If one is missing, the function that needs it fails when it is called.
+    """
     for module in LATE:
         with suppress(ImportError, OSError):
             import_module(module)

@@ -78,7 +78,10 @@ _SERVER_GONE: Final = "the tmux server is gone"
 
 
 class Orchestrator:
-    """Drives one session until it is done or stopped, or its tmux session is gone."""
+    """Drives one session until it is done or stopped, or its tmux session is gone.
+
+    The caller holds the session's lock. ``manner`` says how the panes of a resume are opened.
+    """
 
     def __init__(
         self,
@@ -160,6 +163,7 @@ class Orchestrator:
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Have `run` stop driving the session and record ``cause``; returns at once.
 
+        ``cause`` is ``done``, or the reason in words; of several calls, the first one's counts.
         ``kill_session`` also has the agents ended, and asks the caller of `run` to kill the tmux
         session (`kills_session`).
         """

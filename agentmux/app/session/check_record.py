@@ -93,7 +93,7 @@ def adoptable(
 
 
 def has_changed_since_checks(world: World, state: SessionState, files: SessionFiles) -> bool:
-    """Whether the work tree's files differ from those on which the session's checks ran.
+    """Return whether the work tree's files differ from those on which the session's checks ran.
 
     False if no checks ran, or if git cannot tell. Git is asked only if checks ran.
     """

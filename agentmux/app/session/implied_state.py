@@ -41,7 +41,17 @@ def settled_state(
 def apply_fact(
     world: World, state: SessionState, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = ""
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state after ``fact`` about a launch of a seat, and the files it then needs."""
+    """Return the state after ``fact``, and the files that the session must have then.
+
+    Nothing is written.
+
+    Args:
+        world: The outside world, for the time and the id of the event.
+        state: The state before the fact.
+        fact: What would happen.
+        seat: The seat that the fact is about or comes from.
+        launch: The id of the launch that it is about; empty if it is about none.
+    """
     event = Event(
         id=world.new_id(),
         at=stamp(world.now()),

@@ -19,7 +19,7 @@ _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 
 
 def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
-    """Return the snapshot of a pane's screen, as JSON text; write nothing.
+    """Return the snapshot of a pane's screen, as JSON text for `save_snapshot`; write nothing.
 
     None if the pane belongs to no seat, or only shows an older screen itself.
 
@@ -50,7 +50,7 @@ def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
 
 
 def save_snapshot(files: SessionFiles, seat: str, text: str) -> None:
-    """Write the snapshot ``text`` of a seat; a failure is logged, not raised."""
+    """Write the snapshot of a seat, ``text`` from `snapshot`; a failure is logged, not raised."""
     try:
         files.write(layout.snapshot(seat), text)
     except (AgentmuxError, OSError) as error:

@@ -125,7 +125,10 @@ class Session:
         self._pending = max(self._pending, len(self.catch_up()))
 
     def infer(self) -> Inference:
-        """Return where the session resumes, with the evidence; call `take_over` first."""
+        """Return the phase in which the session resumes, with the evidence.
+
+        Call `take_over` first. Nothing is recorded.
+        """
         return infer(
             self.state,
             self.artifacts(),
@@ -183,8 +186,8 @@ class Session:
 
         Args:
             fact: What happened.
-            seat: The seat that the fact is about or comes from.
-            launch: The launch that it is about; empty if it is about none.
+            seat: The name of the seat that the fact is about or comes from.
+            launch: The id of the launch that it is about; empty if it is about none.
         """
         self.files.append(self._event(shorten_failure(fact), seat=seat, launch=launch))
         self.catch_up()

@@ -150,7 +150,10 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
 
 
 def check_changes(text: str) -> tuple[str, ...]:
-    """Return a sentence for each problem of a user's request for changes; empty if it is valid."""
+    """Return a phrase for each problem of a user's request for changes; empty if it is valid.
+
+    It is valid if ``text`` is neither blank nor too long.
+    """
     if not text.strip():
         return ("text: empty",)
     return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()

@@ -83,10 +83,12 @@ class SubmitAnswer:
 
 
 def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
-    """Return the identity of the caller, from the environment variables of its pane.
+    """Return the identity of the calling agent, from the environment variables of its pane.
+
+    ``command`` is the command that was called, such as ``agentmux hook``, for the error's message.
 
     Raises:
-        UsageError: The caller is not in a pane of a session; the message names ``command``.
+        UsageError: The caller is not in a pane of a session.
     """
     for name in ("AGENTMUX_SESSION_DIR", "AGENTMUX_LAUNCH_ID", "AGENTMUX_SEAT"):
         if not environ.get(name):
@@ -266,7 +268,8 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
 def event_id(session_id: str, launch: str, checked: CheckedSubmission) -> str:
     """Return the id of a signal; the same launch and the same work give the same id.
 
-    ``session_id`` is the session's uuid, ``launch`` the id of the launch that the signal is from.
+    ``session_id`` is the session's uuid, ``launch`` the id of the launch that the signal is from,
+    and ``checked`` what `check` returned for it.
     """
     name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
     return named_uuid(session_id, name)

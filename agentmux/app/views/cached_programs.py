@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class CachedPrograms:
-    """`Programs` that search for each program only once, however many sessions ask for it.
+    """Programs of this machine (`Programs`); each is searched for only once, then remembered.
 
     Running a program, with ``probe`` or ``ask``, is not cached here.
     """

@@ -124,7 +124,11 @@ class Outlook:
 
     @property
     def safety(self) -> Safety:
-        """Whether the session can be resumed, and if so, whether all conversations come back."""
+        """Whether the session can be resumed, and if so, whether all conversations come back.
+
+        `BLOCKED` if it cannot be resumed, also because it is live; `CHOICE` if a seat that had a
+        conversation does not get it back; else `SAFE`.
+        """
         if self.kind or self.refused:
             return Safety.BLOCKED
         anew = any(needs_reason(each.mode, each.reason) for each in self.seats)
@@ -132,7 +136,7 @@ class Outlook:
 
     @property
     def warning(self) -> str:
-        """The reason for `safety` in words; empty if the resume is safe."""
+        """The reason for `safety` in words; empty if the resume is safe, or the session is live."""
         seats = (each for each in self.seats if needs_reason(each.mode, each.reason))
         anew = (f"{each.seat}: {how_it_comes_back(each.mode, each.reason)}" for each in seats)
         return self.refused or next(anew, "")
@@ -143,9 +147,10 @@ def seat_lines(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the parts of a line for each seat, with what the user chose for it.
 
-    The parts are a mark, the seat, and words for how it is started. The mark is `NATIVE_MARK` if
-    the conversation comes back, else a space. If ``numbered``, it begins with the seat's number,
-    which is a key to press; with a space in place of the number after the first nine seats.
+    The parts are a mark, the seat's name, and words for how it is started. The mark is
+    `NATIVE_MARK` if the conversation comes back, else a space. If ``numbered``, the seat's number,
+    which is a key to press, and a space come before the mark; after the first nine seats, a space
+    replaces the number.
     """
     for number, (each, choice) in enumerate(seats, start=1):
         key = f"{number if number < 10 else ' '} " if numbered else ""

@@ -67,7 +67,7 @@ def session_row(view: SessionView) -> SessionRow:
 def search_words(entry: SessionEntry, project: str) -> str:
     """Return the text that a search for the session looks in: slug, title, project and phase.
 
-    Not the status, and not the time in the session's name. ``project`` is the name of the project's
-    directory.
+    It has neither the status nor the time in the session's name. ``project`` is the name of the
+    project's directory.
     """
     return f"{entry.slug} {entry.title} {project} {entry.phase or SessionStatus.UNREADABLE}"

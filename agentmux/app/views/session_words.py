@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def where(view: SessionView) -> str:
     """Return the session's phase as text, such as ``fixing, cycle 2, iteration 1``.
 
-    Cycle 1 and iteration 0 are left out.
+    Cycle 1 and iteration 0 are left out. An unknown phase is shown as ``-``.
     """
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
@@ -26,12 +26,16 @@ def where(view: SessionView) -> str:
 
 
 def also_where(view: SessionView, before: str = ", ") -> str:
-    """Return ``before`` followed by `where`; empty if the session's status already says it."""
+    """Return ``before`` and then the phase (see `where`); empty if the status already says it."""
     return "" if view.phase == view.status else f"{before}{where(view)}"
 
 
 def moved_lines(view: SessionView) -> Iterator[str]:
-    """Yield one line if the session was exported (to which file) or imported (from which host)."""
+    """Yield one phrase if the session was exported or imported, else nothing.
+
+    It names the file or the host, and the day: ``to FILE on 2026-01-31``, or ``here from HOST on``
+    and the day.
+    """
     if view.moved:
         yield f"to {view.moved.get('to')} on {str(view.moved.get('at'))[:10]}"
     elif view.arrived:
@@ -79,7 +83,10 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
 
 
 def ways_not_looked_up() -> tuple[str, ...]:
-    """Return one text in place of the ways to get a kept result, which are not looked up."""
+    """Return one text, which says that nobody looked how to get the result; runs no git.
+
+    It is the default for functions that take a function ``ways``.
+    """
     return ("(not looked for)",)
 
 
@@ -90,8 +97,8 @@ def lines_after_detach(
 
     Args:
         view: The session.
-        ways: Returns warnings about a kept result and, last, the command to get it. Called only if
-            the result was kept (`is_kept`). Without it, the line says that nothing was looked for.
+        ways: Returns warnings about a kept result and, last, the command to get it; called only if
+            the result was kept (`is_kept`). By default, the line says that nobody looked for them.
     """
     name = view.session
     if view.status == SessionStatus.DONE:
@@ -110,7 +117,13 @@ def outcome_lines(
 ) -> tuple[str, ...]:
     """Return where the result of a done session is, and how to get a result that was kept.
 
-    For the arguments, see `lines_after_detach`.
+    These are texts for people: the commit (or that nothing was committed) and where it went; then,
+    if the result was kept, warnings and the command to get it.
+
+    Args:
+        view: The session, which is done.
+        ways: Returns warnings about a kept result and, last, the command to get it; called only if
+            the result was kept (`is_kept`). By default, the last text says that nobody looked.
     """
     where = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
     if view.commit and _goes_on(view):

@@ -261,7 +261,7 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
 
 
 def with_branch(site: Site, view: SessionView) -> SessionView:
-    """Return the view; of a done session, with ``branch_gone`` looked up in the repository."""
+    """Return the view; if its session is done, with ``branch_gone`` looked up in the repository."""
     if view.status != SessionStatus.DONE or not view.branch:
         return view
     return replace(view, branch_gone=site.repositories.is_branch_gone(site.project, view.branch))

@@ -102,7 +102,7 @@ def wait_for(
         site: The project.
         entry: The session.
         goal: What to wait for.
-        timeout_s: How long to wait; None waits for ever, 0 looks once.
+        timeout_s: How long to wait, in seconds; None waits for ever, 0 looks once.
         monotonic: Returns the seconds of a clock that never goes back.
 
     Raises:

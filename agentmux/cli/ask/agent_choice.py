@@ -70,6 +70,9 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
 
     Returns:
         An agent's name or a command as typed; None if nothing was asked.
+
+    Raises:
+        ConfigError: A configuration file has a mistake, or ``config`` does not exist.
     """
     if ask is None or is_configured(world, config):
         return None
@@ -111,6 +114,9 @@ def is_configured(world: World, config: Path | None) -> bool:
     Args:
         world: The project, with its settings and tools.
         config: The file of ``--config``, which is searched as well; None without this option.
+
+    Raises:
+        ConfigError: A configuration file has a mistake, or ``config`` does not exist.
     """
     return names_an_agent(machine.config_dir(world.environment), world.project, config)
 

@@ -19,6 +19,9 @@ def asked_beginning(state: SessionState) -> str:
 
     An empty answer chooses a fix phase if there is one, else the phase after which the fewest
     others run. If only one phase is possible, it is returned without asking.
+
+    Raises:
+        typer.Abort: The person pressed Ctrl-C, or standard input has ended.
     """
     choices = beginning_choices(state)
     names = [name for name, _ in choices]

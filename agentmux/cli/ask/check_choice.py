@@ -26,7 +26,8 @@ _LARGEST: Final = 1 << 20
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
     """Return commands that, judging by the project's files, run its tests and other checks.
 
-    Reads the few files that say so, such as ``pyproject.toml``; runs no command.
+    Empty if no such command is known. Reads the few files that say so, such as ``pyproject.toml``;
+    runs no command.
     """
     contents = {name: read_limited(project / name, _LARGEST) for name in READ}
     return proposals(
@@ -41,9 +42,10 @@ def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
 def ask_checks(
     found: tuple[VerifyCommand, ...], project: Path, environ: Mapping[str, str], ask: Ask
 ) -> tuple[VerifyCommand, ...]:
-    """Ask a person about each command, and return those that the configuration should name.
+    """Ask a person which commands should check results, and return these; writes nothing.
 
-    A command to which the person agrees is run once. If it fails, the person is asked again.
+    A command to which the person agrees is run once. If it does not pass, the person is asked
+    whether it should check results all the same.
 
     Args:
         found: The proposed commands.

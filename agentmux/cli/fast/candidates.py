@@ -83,11 +83,12 @@ class CompletionContext:
 
 
 def sessions(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the sessions that the word may mean, newest first, each with the time when it began.
+    """Yield the sessions that the word may mean, newest first.
 
-    A session is given by its slug, or by its whole name if the typed word begins with a digit or
-    the slug is not unique. If the command does not accept finished sessions, they are left out;
-    only the newest hundred are looked at for that.
+    A candidate is a pair: the session, and the time when it began; the time is empty if it is not
+    known. A session is given by its slug, i.e. its name without the time stamp, or by its whole
+    name if the typed word begins with a digit or the slug is not unique. If the command does not
+    accept finished sessions, they are left out; only the newest hundred are looked at for that.
     """
     names = _newest(place)
     slugs = [layout.slug_of(name) for name in names]
@@ -108,19 +109,28 @@ def _is_done(session: Path) -> bool:
 
 
 def seats(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the seats of the named session; if none is named, those of the ten newest sessions."""
+    """Yield the seats of the named session; if none is named, those of the ten newest sessions.
+
+    A candidate is a pair: the seat, such as ``coder-2``, and a description, which is empty.
+    """
     yield from _of_states(place, lambda state: _keys(state.get("seats")))
 
 
 def phases(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases of the named session; if none is named, those of the pipeline `feature`."""
+    """Yield the phases of the named session; if none is named, those of the pipeline `feature`.
+
+    A candidate is a pair: the phase, and a description, which is empty.
+    """
     of_session = tuple(_of_states(place, _phases)) if place.session else ()
     ends = {str(Phase.DONE), str(Phase.FAILED)}
     yield from of_session or ((each, "") for each in Phase if each not in ends)
 
 
 def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the phases, then the numbers of the named session's work-tree checkpoints."""
+    """Yield the phases, then the numbers of the named session's work-tree checkpoints.
+
+    A candidate is a pair: the phase or number, and a description, which is empty.
+    """
     yield from phases(place)
     if place.session:
         yield from _of_states(place, _checkpoints)
@@ -128,6 +138,8 @@ def rewind_points(place: CompletionContext) -> Iterator[Candidate]:
 
 def beginnings(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases in which the named session's next cycle can begin, with descriptions.
+
+    A candidate is a pair: the phase and its description.
 
     Fix phases come first, then the phases after which the fewest others run. If no session is
     named, these are the phases of the newest session that waits for a decision.
@@ -148,20 +160,29 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def wait_targets(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield what ``agentmux wait`` can wait for: a phase, the user's decision, or the end."""
+    """Yield what ``agentmux wait`` can wait for: a phase, the user's decision, or the end.
+
+    A candidate is a pair: the word to type, and a description, which is empty.
+    """
     yield from phases(place)
     yield from ((each, "") for each in ("decision", Phase.DONE, Phase.FAILED))
 
 
 def agents(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the built-in agents, then those under ``agents:`` in the configuration files."""
+    """Yield the built-in agents, then those under ``agents:`` in the configuration files.
+
+    A candidate is a pair: the agent's name, and a description, which is ``configured`` or empty.
+    """
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
     yield from ((name, "") for name in built_in if not is_for_tests(name))
     yield from ((name, "configured") for name in _read_config_keys(place, "agents"))
 
 
 def role_agents(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield ``ROLE=`` for every role or, once the word contains ``=``, ``ROLE=AGENT``."""
+    """Yield ``ROLE=`` for every role or, once the word contains ``=``, ``ROLE=AGENT``.
+
+    A candidate is a pair: this text, and a description, which is ``configured`` or empty.
+    """
     role, equals, _ = place.word.partition("=")
     if equals:
         yield from ((f"{role}={name}", says) for name, says in agents(place))
@@ -170,7 +191,10 @@ def role_agents(place: CompletionContext) -> Iterator[Candidate]:
 
 
 def pipelines(place: CompletionContext) -> Iterator[Candidate]:
-    """Yield the built-in pipelines, then the project's, then the user's."""
+    """Yield the built-in pipelines, then the project's, then the user's.
+
+    A candidate is a pair: the pipeline's name, and a description that says whose pipeline it is.
+    """
     project = place.project_dir() / layout.PROJECT_FOLDER
     for folder, says in (
         (PACKAGE, "built in"),

@@ -102,27 +102,33 @@ def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
 
 
 def usage(path: Sequence[Command]) -> str:
-    """Return how the last command in ``path`` is typed, such as ``agentmux list [OPTIONS]``."""
+    """Return how the last command in ``path`` is typed, such as ``agentmux list [OPTIONS]``.
+
+    ``path`` is the program, followed by the command and its subcommand, if any.
+    """
     below = ["COMMAND [ARGS]..."] if path[-1].commands else []
     arguments = [argument(each) for each in path[-1].arguments]
     return " ".join([_join_path(path), "[OPTIONS]", *arguments, *below])
 
 
 def argument(given: Parameter) -> str:
-    """Return an argument as the help shows it, such as ``[SESSION]``."""
+    """Return an argument as the help shows it, such as ``[SESSION]``, or ``NAME`` if required."""
     name = given.metavar if given.required else f"[{given.metavar}]"
     return f"{name}..." if given.repeats else name
 
 
 def spelling(option: Parameter) -> str:
-    """Return an option as the help shows it: all its spellings, and its metavar."""
+    """Return an option as the help shows it: all its spellings, and the name of its value, if any.
+
+    For example ``-n, --lines N``, or ``--worktree / --no-worktree``.
+    """
     names = ", ".join(sorted(option.names, key=len))
     both = " / ".join([names, *option.off])
     return f"{both} {option.metavar}" if option.metavar else both
 
 
 def meaning(given: Parameter) -> str:
-    """Return the help text of an option or argument, with its default value."""
+    """Return the help text of an option or argument, with its default value, if it shows one."""
     extra = f"[default: {given.default}]" if given.default else ""
     return " ".join(filter(None, (given.says, extra)))
 

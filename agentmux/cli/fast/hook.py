@@ -46,8 +46,8 @@ If one of them is not empty, the agent is still working.
 def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
     """Record what a hook reports about its agent's conversation and turn; always return 0.
 
-    With a report in ``argv``, also start the program in the user's own ``notify`` setting of codex,
-    if there is one, and do not wait for its end.
+    With a report in ``argv``, which only the agent codex passes, also start the program in the
+    user's own ``notify`` setting of codex, if there is one, and do not wait for its end.
 
     Args:
         argv: The report, a JSON object, as the only argument; empty if the agent passes none.

@@ -251,7 +251,7 @@ def require_lease(path: Path, now: Callable[[], datetime]) -> None:
         now: Returns the current time.
 
     Raises:
-        LeaseLapsedError: The session may not act.
+        LeaseLapsedError: The lease has lapsed, so the session may not act.
     """
     try:
         data = files.read_strict(path, lease.MAX)

@@ -43,7 +43,7 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
     Args:
         spec: The agent's registry entry.
         strategy: How the conversation will be resumed later.
-        model: The model; None if the agent chooses.
+        model: The model; None if the agent chooses. Left out if the agent has no option for it.
         args: Extra words from the user's configuration.
         session_ref: The id that AgentMux chose for the conversation (strategy *assign*).
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
@@ -79,7 +79,7 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
     Args:
         spec: The agent's registry entry.
         strategy: How the conversation is resumed.
-        model: The model; None if the agent chooses.
+        model: The model; None if the agent chooses. Left out if the agent has no option for it.
         args: Extra words from the user's configuration.
         session_ref: The id of the conversation. If it is not known yet, pass the placeholder
             `SESSION_ID`; the returned words then contain the placeholder.
@@ -194,7 +194,7 @@ def _any_of(*places: str) -> re.Pattern[str]:
 
 
 def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ...]:
-    """Return the argv words that give the agent access to ``folder``, outside its own directory.
+    """Return the argv words that give the agent ``spec`` access to another folder than its own.
 
     Empty if the agent has no such option, or if ``probe`` says that the installed program does not
     support it. ``folder`` is an absolute path.
@@ -210,6 +210,7 @@ def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[st
     Empty if the agent has no words for that. Put the words of the user's configuration after them.
 
     Args:
+        spec: The agent's registry entry.
         server: The argv that starts the server.
         mcp_file: The path of the file with the text of `mcp_document`; `needs_mcp_file` says
             whether the agent needs this file.
@@ -279,10 +280,14 @@ def needs_hook_file(spec: AgentSpec) -> bool:
 
 
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
-    """Return the content of the file that makes the agent run ``command`` at the `HOOK_EVENTS`.
+    """Return the JSON text of the file that makes an agent run ``command`` at its `HOOK_EVENTS`.
 
-    ``command`` is an argv. The agent passes the event's name and the conversation's id to it, as
-    JSON on stdin.
+    The agent passes the event's name and the conversation's id to the command, as JSON on stdin.
+    Write no such file for `HookFormat.NOTIFY` (see `needs_hook_file`).
+
+    Args:
+        hooks: How the agent's hooks are configured; determines the form of the text.
+        command: The argv that the agent runs at its events.
     """
     entry: Sequence[object] = list(command)
     if hooks.format is not HookFormat.ARGV:  # these formats take a shell command

@@ -50,7 +50,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Change:
     """A change of an environment: it sets the variables ``values`` and removes those in ``unset``.
 
-    ``unset`` contains names only.
+    ``unset`` contains exact names, no patterns.
     """
 
     values: Mapping[str, str]

@@ -60,7 +60,8 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
         command: The program's name or path, as in the agent's command.
         version: The version that the program reports; empty if it reports none. Then a version in
             the program's path counts, if there is one.
-        file: The program's ``PATH:SIZE:TIME``, as in `Runtime`.
+        file: The program's real path, size in bytes and modification time in nanoseconds, as
+            ``PATH:SIZE:TIME``; empty if they are not known.
     """
     runtime = Runtime(name="", file=file)
     shown = version or _version_in(runtime.path)
@@ -79,7 +80,8 @@ def decode_runtime(text: str, command: str) -> Runtime:
     """Return the `Runtime` that a resume record describes with ``text``.
 
     A record of version 0.1.0 has only the program's `Runtime.file`. The program's name is then
-    derived from that and from ``command``, with which the program was started.
+    derived from that file and from ``command``, the name or path with which the program was
+    started. Any text is accepted; parts that are missing from it are empty in the result.
     """
     if _FILE.fullmatch(text):
         return runtime_of(command, "", text)

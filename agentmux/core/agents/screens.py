@@ -166,10 +166,15 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenState:
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     """Whether a screen shows a prompt that contains ``mark`` above the agent's input field.
 
-    If the agent asks its user something, the question stands for the input field. This proves that
-    a prompt of the command line arrived, even if the agent finished its turn, or asked, before
-    AgentMux saw it work. It proves the same of a typed prompt only above an input field. ``mark``
-    must be a word that no other prompt contains; a terminal may wrap it over two rows.
+    If the agent asks its user something, the text up to the end of that question counts as well.
+    False if the screen shows neither an input field nor a question. True proves that a prompt in
+    the agent's argv has arrived; for a prompt that was typed, it is a proof only if the agent asks
+    nothing, because the text may still be in the input field.
+
+    Args:
+        spec: The agent's registry entry.
+        text: The screen as plain text.
+        mark: A word that no other prompt contains; a terminal may wrap it over two rows.
     """
     state = read_screen(spec, text)
     pattern = {ScreenState.READY: spec.ready, ScreenState.WAITING: spec.waiting}.get(state)
@@ -213,7 +218,7 @@ def ends_with_rejection(spec: AgentSpec, text: str) -> bool:
     """Whether a screen ends with the message that the agent does not know its conversation.
 
     The message does not count further up, or on a screen where a state of the agent is recognised:
-    there it may be part of a resumed conversation.
+    there it may be part of a resumed conversation. ``text`` is the screen as plain text.
     """
     written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
     unmarked = read_screen(spec, text) is ScreenState.UNKNOWN
@@ -231,9 +236,10 @@ def switches_shown(spec: AgentSpec, text: str) -> int:
 def last_line(spec: AgentSpec, text: str) -> str:
     """Return the last line that the agent has written; empty if the screen contains no text.
 
-    The agent's input field, everything below it, and the borders of boxes do not count. If the
-    agent asks its user something, return the last line that ends in a question mark, because the
-    choices stand below it.
+    ``text`` is the screen as plain text. The agent's input field, everything below it, and the
+    borders of boxes do not count. If the agent asks its user something, return the last line that
+    ends in a question mark, because the choices stand below it. A line of more than 160 characters
+    is cut.
     """
     asks = read_screen(spec, text) in {ScreenState.WAITING, ScreenState.TRUST}
     if spec.ready is not None and not asks:
@@ -247,11 +253,15 @@ def last_line(spec: AgentSpec, text: str) -> str:
 
 
 def question_in(status: str, line: str) -> str:
-    """Return the question that an agent asks its user; empty if it asks none, or it is unknown.
+    """Return the question that an agent asks its user; empty if the agent asks none.
+
+    It is ``line`` if the agent waits for its user and ``line`` contains a question mark; otherwise
+    the result is empty.
 
     Args:
-        status: The status of the agent.
-        line: The last line that it has written (`last_line`).
+        status: What the agent is doing: ``waiting_for_user``, or another value of
+            `ports.tmux.display.SeatStatus.status`, such as ``busy``.
+        line: The last line that the agent has written, as `last_line` returns it.
     """
     return line if status == statuses.WAITING and "?" in line else ""
 

@@ -429,11 +429,11 @@ def is_session_ref(text: str) -> bool:
 
 
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
-    """Return the first strategy that the installed program supports.
+    """Return the first strategy of ``spec`` that the installed program supports.
 
-    If ``probe`` is None, or the probe has failed, assume that all strategies are supported. A
-    strategy whose ``probe`` is empty is always supported. If none is supported, return
-    `NO_STRATEGY`.
+    A strategy is a way to resume conversations. If ``probe`` is None, or the probe has failed,
+    assume that all strategies are supported. A strategy whose ``probe`` is empty is always
+    supported. If none is supported, return `NO_STRATEGY`.
     """
     unknown = probe is None or probe.is_open
     shown = {} if probe is None else probe.strategies

@@ -13,7 +13,7 @@ from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
 NOTHING_VERIFIED: Final = "nothing was verified: no command has checked the result"
 """What the user is told about a session whose result no command has checked."""
 FINDS_TESTS: Final = "nothing was verified; to find the tests for next time: agentmux init --checks"
-"""The same if the session was given no commands; it names what finds them."""
+"""What the user is told instead if the session has no commands: how AgentMux finds some."""
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 
 
@@ -62,7 +62,8 @@ def phase_lines(
         result: The result of the check.
         expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail.
         red_before: The names of the commands that failed before the session changed anything.
-        tail: How many lines at the end of the output of a command that did not pass follow it.
+        tail: How many lines at the end of the output of a command that did not pass follow the
+            command's line; 0 for none.
     """
     mark = {CAPPED: " (capped: it still fails, and no further fix was allowed)"}
     head = f"{phase}: {_WORDS.get(result.outcome, result.outcome or 'under way')}"

@@ -16,8 +16,9 @@ _NOT_RUN: Final = frozenset({126, 127})
 def outcome_of(status: int | None, signal: int | None, *, stopped: bool) -> str:
     """Return the outcome of a command: ``passed``, ``failed``, or ``broken`` if it could not run.
 
-    A command that was stopped or ended by a Unix signal, or whose exit status is not known, is
-    ``broken``, too.
+    An exit status of 126 or 127 means that a shell could not run or find the program. A command
+    that was stopped or ended by a Unix signal, or whose exit status is not known, is ``broken``,
+    too.
 
     Args:
         status: The exit status; None if a Unix signal ended the command, or if it is not known.

@@ -94,7 +94,8 @@ _DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
 def to_fields(record: DataclassInstance) -> dict[str, object]:
     """Return the fields of a record by name, as values that ``json`` can write.
 
-    Tuples become lists. Fields that are declared with ``repr=False`` are left out.
+    Tuples become lists; other values are not converted, so the fields must have types that
+    `from_fields` can read. Fields that are declared with ``repr=False`` are left out.
     """
     return {
         field.name: _plain(getattr(record, field.name)) for field in fields(record) if field.repr
@@ -116,8 +117,8 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
         where: Where the values were read, such as a file name; for the message of an error.
 
     Raises:
-        FieldError: A field without a default is missing, or a field has the wrong type; the message
-            names ``where`` and the field.
+        FieldError: A field without a default is missing, or a field has the wrong type or is a
+            negative number; the message names ``where`` and the field.
     """
     arguments: dict[str, Any] = {}
     for name, kind, is_required in _list_fields(record):
@@ -144,14 +145,16 @@ def decode_field(kind: str, value: object, where: str, name: str) -> object:
     """Convert the value of one field, as read from JSON, to the type that ``kind`` names.
 
     Args:
-        kind: The type of the field as text, such as ``int | None`` or ``tuple[str, ...]``: a key
-            of ``_DECODERS``.
+        kind: The type of the field as text: ``str``, ``int`` (from 0), ``bool``, ``Json``,
+            ``tuple[str, ...]`` or ``Mapping[str, str]``, each also with ``| None`` after it; or
+            ``tuple[int, ...]`` or ``tuple[Json, ...]``.
         value: The value from JSON.
         where: Where the record was read, such as a file name; for the message of an error.
         name: The name of the field, for the message of an error.
 
     Raises:
         FieldError: The value has another type; the message names ``where`` and the field ``name``.
+        KeyError: ``kind`` is any other text.
     """
     try:
         return _DECODERS[kind](value)

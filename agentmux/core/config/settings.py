@@ -25,8 +25,8 @@ class Policy(StrEnum):
     """What an agent's pane does at a resume.
 
     *never*: start a new conversation. *confirm*: wait for the user's choice. *auto*: resume the
-    conversation at once. Without a policy, a resume shows its plan and asks once if a person can be
-    asked; then, or if nobody can, it is *auto*.
+    conversation at once. If no policy is set, ``resume`` shows its plan and, if a person can be
+    asked, asks once; apart from that, it acts as with *auto*.
     """
 
     NEVER = "never"
@@ -105,8 +105,8 @@ class ResumeSettings:
         native: Whether conversations are resumed at all; if not, every agent starts a new one.
         policy: What an agent's pane does at a resume. None: a resume shows its plan and asks once,
             if a person can be asked; apart from that, it is *auto*.
-        max_age_s: The age after which a recorded conversation is not resumed any more.
-        reject_after_s: An agent that fails within this time after its resume counts as having
+        max_age_s: The age, in seconds, after which a recorded conversation is not resumed any more.
+        reject_after_s: An agent that fails within so many seconds after its resume counts as having
             rejected its conversation.
         commands: The arguments that resume a conversation, by the base name of an agent's program.
     """
@@ -143,11 +143,11 @@ class StallSettings:
     """When AgentMux reminds an idle agent that has not handed in, and when it tells the user.
 
     Attributes:
-        turn_ended_after_s: The quiet time after which an agent is reminded if its hooks have
-            reported the end of its turn. If only its screen shows the end of the turn, the time is
-            `stall.SCREEN_FACTOR` times as long.
-        nudge_after_s: The quiet time after which any agent is reminded.
-        report_after_s: The quiet time after which a reminded agent is reported as stalled.
+        turn_ended_after_s: After how many seconds without work an agent is reminded if its hooks
+            have reported the end of its turn. If only its screen shows the end of the turn, the
+            time is `stall.SCREEN_FACTOR` times as long.
+        nudge_after_s: After how many seconds without work any agent is reminded.
+        report_after_s: After how many seconds without work a reminded agent is reported as stalled.
     """
 
     turn_ended_after_s: float = 10.0
@@ -160,8 +160,8 @@ class LimitSettings:
     """How AgentMux handles usage limits of agents.
 
     Attributes:
-        retry_s: The time after which an agent at a limit is told to go on if it does not say when
-            the limit ends.
+        retry_s: The number of seconds after which an agent at a limit is told to go on if it does
+            not say when the limit ends.
     """
 
     retry_s: float = 30 * _MINUTE_S
@@ -184,7 +184,7 @@ class GitSettings:
         setup: The commands that prepare a new worktree, in the order in which they run.
         checkpoints: Whether the orchestrator saves the work tree when a phase ends, when a sub-plan
             is done, and when the session stops.
-        timeout_s: The longest time that a git command may take to read the repository.
+        timeout_s: The longest time, in seconds, that a git command may take to read the repository.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
@@ -267,7 +267,8 @@ class FleetSettings:
     Attributes:
         repos: Paths and URLs of the repositories in which this host's worker may run sessions; a
             ``*`` matches any characters except ``/``.
-        lease_s: How long a session of the fleet may go on after the last heartbeat of its worker.
+        lease_s: How many seconds a session of the fleet may go on after its worker has last
+            reported that it is alive.
     """
 
     repos: tuple[str, ...] = ()
@@ -279,7 +280,8 @@ class DeskSettings:
     """The user's own keys and colours in the desk; only the user's own file can set them.
 
     Attributes:
-        keys: The keys of commands, by the names in `key_table.OWN_KEYS`; the others keep theirs.
+        keys: Maps the names of commands (out of `key_table.OWN_KEYS`) to their keys; commands that
+            are missing keep the keys that AgentMux gives them.
         theme: The name of a theme of Textual; None means the terminal's own colours.
     """
 

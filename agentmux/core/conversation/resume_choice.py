@@ -119,7 +119,8 @@ class ResumeFacts:
         runtime_problem: Why the probe failed; None if it did not.
         ambiguous: Whether another launch of the same agent ran in the same directory and home at
             the same time as the conversation, or after it.
-        claim_held_by: A description of who uses the conversation on this host; None if nobody does.
+        claim_held_by: A description of who uses the conversation on this host; empty if it is not
+            known who; None if nobody does.
         fresh_flag: Whether the user asked for a fresh start of this seat.
         checkpoint: The state of the file from which the conversation would be resumed.
     """

@@ -19,9 +19,9 @@ from agentmux.core.pipeline.work import is_setting_up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeginChecks:
-    """The action to begin the check ``phase``: record the id of the current files as its subject.
+    """The action to begin a check: record the id of the files that its commands examine.
 
-    Results of commands that ran on other files do not count.
+    Results of commands that ran on other files do not count. ``phase`` is the name of the check.
     """
 
     phase: str
@@ -75,7 +75,15 @@ class RecordBase:
     """The action to record the result of a check command that ran on the session's base.
 
     The base is the commit that the session began on; the command ran in the worktree of `MakeBase`.
-    The attributes are those of `RecordCheck`.
+
+    Attributes:
+        seat: The seat of the command.
+        launch: The id of the command's launch.
+        name: The name of the command.
+        outcome: ``passed``, ``failed`` or ``broken`` (it could not run, or was ended).
+        status: The exit status; None if there is none.
+        signal: The number of the Unix signal that ended the command, or None.
+        timed_out: Whether the command was ended because it took too long.
     """
 
     seat: str

@@ -69,7 +69,8 @@ class Inference:
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
     """Return whether each phase is complete, in pipeline order, up to the first that is not.
 
-    That first one is included; later phases are not examined.
+    That first one is included; later phases are not examined. ``artifacts`` are those on disk
+    without the drafts (`without_drafts`).
     """
     return _walk(state, artifacts, pipeline_of(state).phases)
 

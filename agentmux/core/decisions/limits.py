@@ -32,10 +32,13 @@ _Account: TypeAlias = tuple[str, str]
 def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> datetime:
     """Return when to wake an agent that shows a usage limit; always after ``now``.
 
+    It is ``reset`` if that is in the future, and at most a minute after ``now`` if ``reset`` has
+    passed by up to ten minutes. Otherwise it is ``retry_s`` seconds after ``now``.
+
     Args:
         reset: The end of the limit according to the agent; None if the agent does not say.
         now: The current time, with its time zone.
-        retry_s: How many seconds to wait if the end is not known; more than 0.
+        retry_s: How many seconds to wait if the end is not known or long past; more than 0.
     """
     if reset is not None and reset > now:
         return reset

@@ -166,7 +166,7 @@ class Launch:
 class OpenPane:
     """The action to open the pane of a launch that the journal records but that has no pane yet.
 
-    Here and in the actions below, ``seat`` is the name of a seat and ``launch`` the id of a launch.
+    ``seat`` is the name of the launch's seat, ``launch`` the id of the launch.
     """
 
     seat: str
@@ -177,9 +177,15 @@ class OpenPane:
 class RecordExit:
     """The action to record that the program of a launch has ended.
 
-    ``cause`` says how, such as ``finished`` or ``crashed`` (`events.AgentExited`). ``status`` and
-    ``signal`` are the exit status and the number of the Unix signal that ended it, or None. If an
-    agent that rejected its conversation is still running, it is ended first.
+    If an agent that rejected its conversation is still running, it is ended first.
+
+    Attributes:
+        seat: The name of the launch's seat.
+        launch: The id of the launch.
+        cause: How the program ended, such as ``finished``, ``crashed`` or ``rejected``: a value of
+            `events.AgentExited.cause`.
+        status: The exit status; None if there is none.
+        signal: The number of the Unix signal that ended the program, or None.
     """
 
     seat: str
@@ -191,7 +197,10 @@ class RecordExit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChoice:
-    """The action to record what the user chose in a pane that has not started an agent yet."""
+    """The action to record what the user chose in a pane that has not started an agent yet.
+
+    ``seat`` is the name of the pane's seat, ``launch`` the id of the launch that the pane is for.
+    """
 
     seat: str
     launch: str
@@ -202,7 +211,8 @@ class RecordChoice:
 class Fail:
     """The action to record that the session has failed because of ``seat``.
 
-    Then only the user can make it go on. ``cause`` is the reason, for people.
+    After that, only the user can make the session go on. ``seat`` is the name of a seat, ``cause``
+    the reason, for people.
     """
 
     seat: str
@@ -213,7 +223,8 @@ class Fail:
 class Tell:
     """The action to tell an agent that the research it requested on ``topic`` is done.
 
-    ``research`` is its kind: ``code`` (in the code base) or ``web`` (on the web).
+    ``seat`` and ``launch`` are the name of the agent's seat and the id of its launch. ``research``
+    is the kind of the research: ``code`` (in the code base) or ``web`` (on the web).
     """
 
     seat: str
@@ -234,10 +245,11 @@ class SendInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
-    """The action to record that the usage limit of a seat should be over, and tell it if need be.
+    """The action to record that a seat's usage limit should be over, and to make its agent go on.
 
-    ``how`` says what follows: ``told`` (the agent is told once to go on), ``launch`` (none runs, so
-    one is launched) or ``busy`` (it works already).
+    ``seat`` is the name of the seat, ``launch`` the id of the launch that reached the limit, or of
+    a later one. ``how`` says what follows: ``told`` (the agent is told once to go on), ``launch``
+    (no agent runs, and one is launched) or ``busy`` (the agent works already).
     """
 
     seat: str
@@ -343,7 +355,8 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     """Return the action that records the outcome of the current phase after a resume.
 
     None if the artifacts do not show an outcome, or if the last event is not a resume: at any other
-    time an artifact counts as unfinished until its signal arrives.
+    time an artifact counts as unfinished until its signal (the agent's message that its work is
+    complete) arrives. ``artifacts`` are those on disk, including drafts.
     """
     if state.last_event != "resumed" or state.phase not in pipeline_of(state):
         return None

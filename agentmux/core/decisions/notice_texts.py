@@ -63,7 +63,7 @@ def notice_command(name: str, on: Occasion) -> str:
 
 
 def notice_body(project: str, subject: str, command: str) -> str:
-    """Return the body of a notification: a line with the feature, and one with the command.
+    """Return the body of a notification: a line with ``subject``, and ``in PROJECT: COMMAND``.
 
     Args:
         project: The name of the project.

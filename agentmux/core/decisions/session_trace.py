@@ -47,7 +47,9 @@ class SessionTrace:
 
 
 def trace_of(state: SessionState, path: str, repository: str) -> SessionTrace:
-    """Return the trace of a session; does not store it.
+    """Return the trace of a session: what is recorded of it outside of its directory.
+
+    Nothing is stored.
 
     Args:
         state: The state of the session.

@@ -18,7 +18,7 @@ A screen is less certain than a hook: it may look the same while the agent runs 
 
 
 class QuietResponse(StrEnum):
-    """What to do about a quiet agent.
+    """What to do about a quiet agent, i.e. one that shows no work.
 
     ``wait``: nothing yet; ``nudge``: remind it; ``report``: report it to the user.
     """
@@ -29,13 +29,13 @@ class QuietResponse(StrEnum):
 
 
 def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) -> float:
-    """Return the quiet time, in seconds, after which an agent is reminded.
+    """Return after how many seconds without work an agent is reminded to hand in its work.
 
     Args:
         turn: The state of the agent's turn.
-        turn_ended_after_s: The time for an agent whose hooks have reported the end of its turn. It
-            is multiplied by `SCREEN_FACTOR` if only the screen shows the end.
-        nudge_after_s: The time for every other agent; the result is never longer than this.
+        turn_ended_after_s: The seconds for an agent whose hooks have reported the end of its turn.
+            They are multiplied by `SCREEN_FACTOR` if only the screen shows the end.
+        nudge_after_s: The seconds for every other agent; the result is never more than this.
     """
     match turn:
         case Turn.ENDED:
@@ -51,15 +51,18 @@ def patience(
 ) -> QuietResponse:
     """Return what to do about a live agent that has shown no work for ``quiet_s`` seconds.
 
-    An agent is reminded at most once and reported at most once; the caller has to do so.
+    The answer is to remind an agent at most once and to report it at most once. The caller does
+    what is returned.
 
     Args:
         quiet_s: The seconds without work. The time in which the agent waits for the user or for
             research is not counted.
         nudged: Whether the agent was reminded already.
         stalled: Whether the agent was reported already.
-        nudge_after_s: The quiet time after which the agent is reminded, from `nudge_after`.
-        report_after_s: The quiet time, also since the last work, after which the agent is reported.
+        nudge_after_s: The seconds without work after which the agent is reminded, as `nudge_after`
+            returns them.
+        report_after_s: The seconds without work after which a reminded agent is reported. They
+            begin at the agent's last work, not at the reminder.
     """
     if stalled:
         return QuietResponse.WAIT

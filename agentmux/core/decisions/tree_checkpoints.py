@@ -44,7 +44,9 @@ _PROMPTED: Final = (
 class Position:
     """How far a session has come; a change of this may be a reason to save the work tree.
 
-    ``phase`` is the name of the phase, ``subplans`` the numbers of the completed sub-plans, from 1.
+    ``phase`` is the name of the phase, ``cycle`` the number of the pass through the pipeline, from
+    1, ``iteration`` that of the round of reviewing and fixing in the cycle, from 0, and
+    ``subplans`` the numbers of the completed sub-plans, from 1.
     `reason_to_save` compares two positions.
     """
 
@@ -80,11 +82,11 @@ def reason_to_save(before: Position, now: Position) -> str:
 def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
     """Return the name of the phase in which a session goes on after a rewind to a checkpoint.
 
-    ``to`` is the checkpoint. If the checkpoint was taken at the end of a phase, that is the phase
-    after it, except that a check, a review or the completion is repeated. Otherwise it is the phase
-    in which the checkpoint was taken. For a checkpoint of an earlier cycle, whose artifacts are in
-    the history, it is the phase in which a cycle begins. It is never a later phase than the
-    session's current one.
+    ``to`` is the checkpoint. If it was taken at the end of a phase, or in a fix of an earlier
+    iteration, the session goes on in the next phase, except that a check, a review or the
+    completion is repeated. Otherwise the session goes on in the phase in which the checkpoint was
+    taken. For a checkpoint of an earlier cycle, whose artifacts are in the history, it goes on in
+    the phase in which a cycle begins. It never goes on in a later phase than its current one.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
     target = to.phase if to.phase in pipeline else pipeline.default_beginning(state)

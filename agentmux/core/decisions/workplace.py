@@ -192,11 +192,13 @@ def branch_names(name: str) -> Iterator[str]:
 
 
 def ways_back(left: LeftBranch) -> tuple[str, ...]:
-    """Return the git commands that bring HEAD back to the session's branch, for people to choose.
+    """Return hints for people: the git commands that bring HEAD back to the session's branch.
 
-    Each is a text such as ``go back: git switch …``; nothing is run. After any of them, every
-    commit is on a branch, and the session's branch has all commits that the session made in its
-    worktree. Uncommitted changes stay; if they are in the way, git refuses to switch.
+    Each hint is a text such as ``go back: git switch …``; nothing is run. The first hint may be to
+    look or to commit before anything else; of two hints that begin with ``if``, the user follows
+    one. Afterwards, every commit is on a branch, and the session's branch has all commits that the
+    session made in its worktree. Uncommitted changes stay; if they are in the way, git refuses to
+    switch.
     """
     back = _way_back(left)
     is_shown = left.worktree and not left.branch  # the session only looks at what is there

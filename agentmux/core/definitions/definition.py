@@ -149,7 +149,7 @@ def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
 
     Args:
         pipeline: The pipeline.
-        failed: The name of the check or review that failed.
+        failed: The name of the check or review that failed; the pipeline must contain it.
     """
     walk = pipeline.walk
     end = next(place for place, each in enumerate(walk) if each.phase == failed)

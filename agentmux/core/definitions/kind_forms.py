@@ -20,7 +20,8 @@ class KindForm:
             among them.
         has_one_role: Whether only one role may work in the phase.
         is_optional: Whether the phase may have a condition (``when``).
-        begins: What it means to the user if a new cycle begins in this phase.
+        begins: What it means to the user if a new cycle begins in this phase, such as ``a large
+            change``.
         runs: A function that returns what runs in a phase, such as ``one coder``. It takes the
             first role, and whether the pipeline has a plan.
     """

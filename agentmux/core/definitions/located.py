@@ -21,7 +21,10 @@ class Located:
     lines: Mapping[str, int]
 
     def line(self, place: str = "") -> int:
-        """Return the line of ``place``, or of the nearest enclosing place that has a line."""
+        """Return the line of ``place``, from 1, or of the nearest enclosing place that has a line.
+
+        ``place`` is a key of ``lines``, such as ``phases[1].kind``; empty for the whole value.
+        """
         while place not in self.lines:
             place = place[: max(place.rfind("."), place.rfind("["), 0)]
         return self.lines[place]

@@ -81,7 +81,10 @@ class PhaseEntry:
     lines: Mapping[str, int]
 
     def at(self, key: str) -> int:
-        """Return the line of ``key``, or the line of the phase if it does not have the key."""
+        """Return the line of ``key``, or the line of the phase if it does not have the key.
+
+        ``key`` is a key of ``lines``, such as ``kind`` or ``roles coder``.
+        """
         return self.lines.get(key, self.line)
 
 

@@ -47,10 +47,11 @@ def _quote_line(line: str) -> str:
 
 
 def diff_places(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the place of each line of a git diff; empty for headers and other lines without one.
+    """Yield the place of each line of a git diff; an empty text for headers and other lines.
 
     A place identifies a single line: ``calc.py:12`` is line 12 of the file after the changes, and
-    ``calc.py:9 (removed)`` is line 9 of the file before the changes.
+    ``calc.py:9 (removed)`` is line 9 of the file before the changes. ``lines`` are the lines of the
+    diff without line ends.
     """
     at = _At()
     for text in lines:

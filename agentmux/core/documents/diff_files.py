@@ -62,10 +62,10 @@ def file_at(files: Sequence[DiffFile], line: int) -> int:
 
 
 def line_at(files: Sequence[DiffFile], places: Sequence[str], line: int) -> int:
-    """Return at which line of the changed file, from 1, a line of the diff stands; 0 if at none.
+    """Return the number, from 1, that a line of the diff has in the changed file.
 
-    For a removed line or a header, it is the number of the next line of the diff that is in the
-    file.
+    For a removed line or a header, it is the number of the next line of the diff that the changed
+    file contains; 0 if no such line follows in the same file.
 
     Args:
         files: The files of the diff.

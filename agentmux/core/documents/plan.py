@@ -41,14 +41,14 @@ class GroupMode(StrEnum):
 
 
 def subplan_file(index: int) -> str:
-    """Return the name of a sub-plan's file in the planning folder, such as ``plan_1.md``."""
+    """Return the name of a sub-plan's file in the planning folder, such as ``plan_1.md`` for 1."""
     return f"plan_{index}.md"
 
 
 def tasks_file(index: int) -> str:
-    """Return the name of the file with a sub-plan's tasks, such as ``tasks_1.md``.
+    """Return the name of the file with a sub-plan's tasks, such as ``tasks_1.md`` for 1.
 
-    It is in the planning folder.
+    The file is in the planning folder; sub-plans count from 1.
     """
     return f"tasks_{index}.md"
 

@@ -132,15 +132,20 @@ def seat_named(text: str) -> str:
 
 
 def review_file(role: str) -> str:
-    """Return the name of a reviewer's file in the review folder, such as ``review_logic.yaml``."""
+    """Return the name of a reviewer's file in the review folder, such as ``review_logic.yaml``.
+
+    ``role`` is the short or the long name of a built-in reviewer, or a role that the configuration
+    adds.
+    """
     return f"review_{label(role)}.yaml"
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
     """Return the possible names of a reviewer's file; of these, the first that exists counts.
 
-    Such as ``review_logic.yaml`` and ``review_reviewer_logic.yaml``. ``alone`` says whether
-    ``role`` is the only nominated reviewer; then ``review.yaml`` is possible, too, as the last.
+    For the reviewer ``logic`` or ``reviewer_logic`` they are ``review_logic.yaml`` and
+    ``review_reviewer_logic.yaml``. ``alone`` says whether ``role`` is the only nominated reviewer;
+    if it is, the last possible name is ``review.yaml``.
     """
     names = dict.fromkeys((review_file(role), f"review_{expand_role(role)}.yaml"))
     return (*names, "review.yaml") if alone else tuple(names)
@@ -214,6 +219,9 @@ def _commit_message(top: Fields) -> str | None:
 
 def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Validate ``value``, the field ``reviewers`` in the front matter of ``architecture.md``.
+
+    Valid are a list of names of built-in reviewers (short or long), a text with such names
+    separated by commas, and None, which nominates nobody.
 
     Returns:
         A pair: the long names of the nominated reviewers, in the given order and without

@@ -61,6 +61,7 @@ def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return ``text`` with ``[hidden]`` in place of each value in ``secrets``.
 
     Longer values are replaced first, so that no part of a value that contains another one remains.
+    None of the values may be empty.
     """
     for value in sorted(set(secrets), key=len, reverse=True):
         text = text.replace(value, HIDDEN)

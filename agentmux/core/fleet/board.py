@@ -79,7 +79,7 @@ class FleetFeature:
 
     @property
     def title_with_reason(self) -> str:
-        """The feature's title, cut, with the reason for its status."""
+        """The feature's title, cut to 60 characters, with the reason for its status, if any."""
         return title_with_reason(self.title, self.reason)
 
     @property
@@ -190,7 +190,10 @@ def listed_phase(phase: str, status: str) -> str:
 
 
 def title_with_reason(title: str, reason: str) -> str:
-    """Return the title of a feature, cut, followed by the reason for its status, if any."""
+    """Return the title of a feature, followed by the reason for its status in parentheses, if any.
+
+    A title of more than 60 characters is cut.
+    """
     cut = title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
     return printable(f"{cut} ({reason})" if reason else cut)
 

@@ -38,7 +38,7 @@ class HostFacts:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the host's worker has reported recently, and has not ended."""
+        """Whether the host's worker has not ended, and has reported in the last 30 seconds."""
         return self.running and self.age_s < _ALIVE_S
 
     @property

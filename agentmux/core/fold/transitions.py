@@ -34,9 +34,9 @@ def enter(
     """Return the state in which the session has just entered ``phase``.
 
     What earlier attempts at this phase and the phases after it have left no longer counts: their
-    fields are reset, and the paths of their files are added to ``pending_archive``, from which
-    others move them later. All seats but those of researchers are removed from the state. At an
-    end, only the phase is set and all seats are removed.
+    fields are reset, and the paths of their files are added to ``pending_archive``, so that the
+    orchestrator moves them to the history later. All seats but those of researchers are removed
+    from the state. If ``phase`` is an end, only the phase is set and all seats are removed.
 
     Args:
         state: The state before.
@@ -80,7 +80,7 @@ def known_phase(state: SessionState, phase: str) -> str:
 
 
 def begin_session(state: SessionState) -> SessionState:
-    """Return the state of a new session, in the first phase that takes part in the session.
+    """Return the state of a new session, in the first phase that the session goes through.
 
     The ``phase`` of the given ``state`` is ignored.
     """
@@ -240,7 +240,11 @@ def with_verdicts_found(
 def go_on(state: SessionState) -> SessionState:
     """Return the state in which the session has just entered the phase after its current one.
 
-    Phases that do not take part in the session are skipped.
+    Phases that do not take part in the session are skipped. After the last phase, the session is
+    ``done``.
+
+    Raises:
+        KeyError: The session is done or has failed, so it is in no phase of its pipeline.
     """
     pipeline = pipeline_of(state)
     following = first = pipeline[state.phase].next
@@ -375,10 +379,10 @@ def _sent_back(state: SessionState, fix: str) -> SessionState:
 
 
 def enter_fix(state: SessionState, fix: str) -> SessionState:
-    """Return the state in which a new cycle has begun with the phase ``fix``.
+    """Return the state in which a new cycle has begun with a fix, which the user has requested.
 
-    The fix is about the user's request for changes. The cycle begins at iteration 1, and this fix
-    does not count towards the limit of fixes.
+    ``fix`` is the name of the fix phase. The cycle begins at iteration 1, and this fix does not
+    count towards the limit of fixes.
     """
     sender = pipeline_of(state).sender(fix)
     fresh = replace(state, cycle=state.cycle + 1, fix=None)

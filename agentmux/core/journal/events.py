@@ -39,13 +39,16 @@ class Fact:
 
 
 class Signal(Fact):
-    """A signal that an agent has sent."""
+    """An agent's message: it hands in work, asks for research, or names its conversation.
+
+    The base class of these facts. A signal counts only if `judge` accepts it.
+    """
 
     __slots__ = ()
 
 
 class UserDecision(Fact):
-    """A decision of the user about the result."""
+    """A decision of the user about the result: the base class of `Approved`, `ChangesRequested`."""
 
     __slots__ = ()
 
@@ -55,7 +58,7 @@ class UserDecision(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PmDone(Signal):
-    """The product manager handed in ``requirements.md``; ``sha256`` is the digest of the file."""
+    """The product manager handed in ``requirements.md``; ``sha256`` is its SHA-256, in hex."""
 
     kind: ClassVar[str] = "submit_pm_done"
     sha256: str = ""
@@ -66,7 +69,7 @@ class ArchitectureDone(Signal):
     """The architect handed in ``architecture.md``.
 
     Attributes:
-        sha256: The digest of the file.
+        sha256: The SHA-256 of the file, in hex.
         reviewers: The roles that it nominates as reviewers, such as ``reviewer_logic``; empty if it
             nominates none.
     """
@@ -80,7 +83,7 @@ class ArchitectureDone(Signal):
 class PlanDone(Signal):
     """The planner handed in a valid ``plan.yaml``.
 
-    ``sha256`` is the digest of the file, ``plan`` its parsed content as a mapping.
+    ``sha256`` is the SHA-256 of the file, in hex, and ``plan`` its parsed content as a mapping.
     """
 
     kind: ClassVar[str] = "submit_plan"
@@ -90,7 +93,7 @@ class PlanDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignDone(Signal):
-    """The designer handed in ``design.md``; ``sha256`` is the digest of the file."""
+    """The designer handed in ``design.md``; ``sha256`` is its SHA-256, in hex."""
 
     kind: ClassVar[str] = "submit_design"
     sha256: str = ""
@@ -102,7 +105,7 @@ class PhaseDone(Signal):
 
     Attributes:
         phase: The name of the phase.
-        sha256: The digest of the file; for several files, the digest of their digests.
+        sha256: The SHA-256 of the file, in hex; for several files, that of their hex digests.
     """
 
     kind: ClassVar[str] = "submit_phase"
@@ -129,7 +132,7 @@ class ReviewDone(Signal):
     Attributes:
         role: The reviewer's role.
         verdict: ``pass`` or ``fail``.
-        sha256: The digest of the file.
+        sha256: The SHA-256 of the file, in hex.
         review: The parsed content of the file, as a mapping.
     """
 
@@ -147,7 +150,7 @@ class ResearchDone(Signal):
     Attributes:
         research: The kind of research: ``code`` or ``web``.
         topic: The topic, as named in the request for the research.
-        sha256: The digest of the digests of the two files.
+        sha256: The SHA-256, in hex, of the hex digests of the two files.
     """
 
     kind: ClassVar[str] = "submit_research_done"
@@ -160,7 +163,7 @@ class ResearchDone(Signal):
 class SummaryDone(Signal):
     """The seat that summarises the work, usually the first reviewer, handed in ``summary.md``.
 
-    ``sha256`` is the digest of the file.
+    ``sha256`` is the SHA-256 of the file, in hex.
     """
 
     kind: ClassVar[str] = "submit_summary"
@@ -183,7 +186,7 @@ class Hello(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeResearchDispatched(Signal):
-    """A seat asked for research in the code base, with a ``question`` under a ``topic``."""
+    """A seat asked for research in the code base: a ``question``, with a short name, ``topic``."""
 
     kind: ClassVar[str] = "research_dispatch_code"
     topic: str
@@ -192,7 +195,7 @@ class CodeResearchDispatched(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebResearchDispatched(Signal):
-    """A seat asked for research on the web, with a ``question`` under a ``topic``."""
+    """A seat asked for research on the web: a ``question``, with a short name, ``topic``."""
 
     kind: ClassVar[str] = "research_dispatch_web"
     topic: str
@@ -325,7 +328,7 @@ class SessionMoved(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReturned(Fact):
-    """The file of an exported session was imported where it came from: it continues here."""
+    """The session's exported file was imported where it came from: the session continues here."""
 
     kind: ClassVar[str] = "session_returned"
 
@@ -386,7 +389,7 @@ class AgentLaunched(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchChosen(Fact):
-    """The user chose in a stopped pane what to start; the launch's time limits start now.
+    """The user chose what starts in a pane that waited; the launch's time limits begin now.
 
     Attributes:
         choice: ``resume``, ``fresh`` or ``shell``.
@@ -445,7 +448,7 @@ class AgentNudged(Fact):
     After a usage limit, it may happen once more.
 
     Attributes:
-        result: What happened to the reminder: a `DeliveryResult`, such as ``submitted``.
+        result: What happened to the reminder: a value of `DeliveryResult`, such as ``submitted``.
     """
 
     kind: ClassVar[str] = "agent_nudged"
@@ -482,7 +485,7 @@ class AgentParked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWoken(Fact):
-    """The usage limit of an agent that waits should be over; recorded before the agent is told.
+    """An agent's usage limit should be over; recorded before the agent is told to continue.
 
     Attributes:
         how: ``told`` (the agent is told to continue, at most once), ``busy`` (it is working, before
@@ -496,7 +499,7 @@ class AgentWoken(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsLifted(Fact):
-    """The user asked every agent that waits to continue now."""
+    """The user asked every agent that waits for the end of a usage limit to continue now."""
 
     kind: ClassVar[str] = "limits_lifted"
 
@@ -523,7 +526,7 @@ class ResearchTold(Fact):
     Attributes:
         research: The kind of research: ``code`` or ``web``.
         topic: The topic of the research.
-        result: What happened to the message: a `DeliveryResult`.
+        result: What happened to the message: a value of `DeliveryResult`, such as ``submitted``.
     """
 
     kind: ClassVar[str] = "research_told"
@@ -550,7 +553,8 @@ class InputEnded(Fact):
 
     Attributes:
         input: The id of the event `SeatTold` or `SeatAnswered`.
-        result: What happened to the message or keys: a `DeliveryResult`.
+        result: What happened to the message or keys: a value of `DeliveryResult`, such as
+            ``submitted`` or ``sent``.
         evidence: How the result is known, in words.
     """
 
@@ -618,7 +622,9 @@ class SeatRestarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactsArchived(Fact):
-    """Entries of ``pending_archive`` have been moved to history.
+    """Entries of the state's ``pending_archive`` have been moved to the history.
+
+    They are files that no longer count: see `state.ArchivedArtifacts`.
 
     Attributes:
         moved: How many entries were moved, counted from the first; None (in older journals) means
@@ -709,14 +715,17 @@ class CheckDone(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMade(Fact):
-    """The worktree in which the required commands run on the base was created."""
+    """The worktree was created in which the required check commands run on the base.
+
+    The base is the commit that the session began on; this worktree is not the session's own.
+    """
 
     kind: ClassVar[str] = "base_made"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseChecked(Fact):
-    """A required command has ended on the base.
+    """A required check command has ended on the base, the commit that the session began on.
 
     Attributes:
         name: The name of the command. All other attributes are as in `results.CheckResult`.
@@ -732,10 +741,10 @@ class BaseChecked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseDone(Fact):
-    """The checks of the base have ended, and their worktree was removed.
+    """The check commands have ended on the base, and the worktree for them was removed.
 
     Attributes:
-        because: Why the checks could not be run; empty if they were run.
+        because: Why the commands could not be run; empty if they were run.
     """
 
     kind: ClassVar[str] = "base_done"
@@ -941,7 +950,7 @@ class StepFailed(Fact):
 class SessionInterrupted(Fact):
     """The session stopped before the pipeline was done; ``cause`` says why.
 
-    It begins with ``stopped`` if the user stopped the session.
+    ``cause`` begins with ``stopped`` if the user stopped the session.
     """
 
     kind: ClassVar[str] = "session_interrupted"
@@ -1009,6 +1018,9 @@ class _Envelope:
 def encode(event: Event, version: int = VERSION) -> dict[str, object]:
     """Return the fields of the event's journal line, as a mapping; `parse` is the inverse.
 
+    The keys are ``v``, ``id``, ``at``, ``event`` (the kind), ``seat``, ``launch``, ``cycle`` and
+    ``payload`` (the fields of the fact).
+
     Args:
         event: The event.
         version: The version to write in the line: `OLDER_VERSION` for a signal to an orchestrator
@@ -1027,7 +1039,9 @@ def encode(event: Event, version: int = VERSION) -> dict[str, object]:
 
 
 def parse(fields: Json) -> Event:
-    """Return the event that the fields of a journal line describe; the inverse of `encode`.
+    """Return the event that a journal line describes; the inverse of `encode`.
+
+    ``fields`` is the line after parsing it as JSON. Lines of an older version are read, too.
 
     Raises:
         UnknownEventError: The kind is unknown, or this program cannot read the version.

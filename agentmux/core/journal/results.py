@@ -114,7 +114,11 @@ _ALWAYS: Final = frozenset({"path", "commit", "done"})
 
 
 def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
-    """Return the results on the base in the form of ``state.json``; None if ``base`` is None."""
+    """Return the results on the base as a mapping for ``state.json``; None if ``base`` is None.
+
+    Its keys are the fields of `BaseChecks`. Fields that are empty or False are left out, except
+    ``path``, ``commit`` and ``done``.
+    """
     if base is None:
         return None
     checks = {name: _check_fields(each) for name, each in base.checks.items()}
@@ -150,7 +154,10 @@ def _checks_from(fields: Json, where: str) -> Mapping[str, CheckResult]:
 
 
 def result_fields(result: PhaseResult) -> dict[str, object]:
-    """Return a result in the form of ``state.json`` and ``results.yaml``, without empty fields."""
+    """Return a result as a mapping for ``state.json`` and ``results.yaml``.
+
+    Its keys are the fields of `PhaseResult`; empty ones but ``iteration`` are left out.
+    """
     checks = {name: _check_fields(each) for name, each in result.checks.items()}
     given: dict[str, object] = {**to_fields(result), "checks": checks}
     return {name: value for name, value in given.items() if value or name == "iteration"}
@@ -189,7 +196,10 @@ def result_from(value: object, where: str) -> PhaseResult:
 
 
 def results_fields(results: Mapping[str, PhaseResult]) -> dict[str, object]:
-    """Return the results of phases, by phase, in the form of ``state.json``."""
+    """Return the results of phases as the mapping that ``state.json`` contains, by phase.
+
+    Each value is what `result_fields` returns.
+    """
     return {phase: result_fields(each) for phase, each in results.items()}
 
 

@@ -46,7 +46,7 @@ T = TypeVar("T", bound=DataclassInstance)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The current launch of a seat.
+    """The current launch of a seat. A seat is a role together with its sub-plan or topic.
 
     Attributes:
         launch: The launch's id; only signals of this launch count for the seat.
@@ -705,7 +705,10 @@ def _plain_mappings(value: object, where: str) -> Mapping[str, Json]:
 
 
 def issue_fields(issue: Issue | None) -> dict[str, object] | None:
-    """Return an issue in the form of ``state.json``; None if ``issue`` is None."""
+    """Return an issue as the mapping that ``state.json`` contains; None if ``issue`` is None.
+
+    Its keys are the fields of `Issue`; ``words`` is left out if it is empty.
+    """
     if issue is None:
         return None
     return {name: value for name, value in to_fields(issue).items() if value or name != "words"}
@@ -751,14 +754,15 @@ def encode(state: SessionState) -> dict[str, object]:
 
 
 def phase_names(pipeline: PipelineDefinition) -> frozenset[str]:
-    """Return the names of all phases of a session with this pipeline, including the ends."""
+    """Return the names of the phases of this pipeline, and the ends ``done`` and ``failed``."""
     return ENDS.union(each.phase for each in pipeline.phases)
 
 
 def has_phase(values: Json) -> bool:
     """Whether ``values``, the content of a ``state.json``, names a phase of its pipeline or an end.
 
-    Nothing else is checked, and nothing is raised, even if the file was damaged.
+    The ends are ``done`` and ``failed``. Nothing else is checked, and nothing is raised, even if
+    the file was damaged.
     """
     phase, pipeline = values.get("phase"), values.get("pipeline")
     if is_older(values) or not isinstance(phase, str):

@@ -63,9 +63,10 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mappin
 def record_fields(plan: LaunchPlan) -> Json:
     """Return the fields of the resume record to write down for a launch; writes nothing itself.
 
-    These are the fields of `resume_record`, without those that only a rewind or an import writes.
-    If the launch starts no agent, they are those of the seat's existing record, if it has one, with
-    ``place`` (phase, cycle, iteration and sub-plan) from this launch and ``handed_in`` False.
+    A resume record is what has to be known to resume the agent's conversation later. These are the
+    fields of `resume_record`, without those that only a rewind or an import writes. If the launch
+    starts no agent, they are those of the seat's existing record, if it has one, with ``place``
+    (phase, cycle, iteration and sub-plan) from this launch and ``handed_in`` False.
     """
     record = resume_record(plan)
     fields = to_fields(record)
@@ -76,7 +77,10 @@ def record_fields(plan: LaunchPlan) -> Json:
 
 
 def resume_record(plan: LaunchPlan) -> ResumeRecord:
-    """Return the resume record with which the launch's conversation can be resumed later."""
+    """Return the resume record with which the launch's conversation can be resumed later.
+
+    Nothing is written: `record_fields` gives the fields to record.
+    """
     facts, player, command, around = plan.facts, plan.player, plan.command, plan.facts.session_facts
     kept = plan.history.deciding_record if isinstance(plan.choice, Native) else None
     return ResumeRecord(

@@ -61,8 +61,9 @@ def conversation(mode: str) -> str:
     """Return in one or two words whether a seat continues a conversation, such as ``↻ continued``.
 
     Args:
-        mode: How the seat's pane is started: ``native``, ``fresh``, ``shell`` or ``screen``. An
-            unknown mode is returned unchanged, here and in the functions below.
+        mode: How the seat's pane is started: ``native`` (the agent continues its conversation),
+            ``fresh`` (the agent begins a new one), ``shell`` (a shell instead of the agent) or
+            ``screen`` (no agent, only the last screen). An unknown mode is returned unchanged.
     """
     return _MODES[mode].short if mode in _MODES else mode
 
@@ -92,7 +93,9 @@ def how_it_comes_back(mode: str, reason: str) -> str:
     """Return in words how a resume will start a seat, such as ``its conversation comes back``.
 
     Args:
-        mode: How the pane will be started: ``native``, ``fresh``, ``shell`` or ``screen``.
+        mode: How the pane will be started: ``native`` (with its conversation), ``fresh`` (with a
+            new one), ``shell`` (a shell) or ``screen`` (no agent, only the last screen). Any other
+            text stands for itself.
         reason: The reason for the mode, in words, which is added after a colon. It is left out for
             ``native``, and if it is empty.
     """
@@ -103,8 +106,9 @@ def how_it_comes_back(mode: str, reason: str) -> str:
 def seat_choices(mode: str) -> tuple[SeatChoice, ...]:
     """Return what the user can choose for a seat that the plan would start in ``mode``.
 
-    The first one is always ``planned``; if the plan starts no agent, it is the only one. ``fresh``
-    is among them only for ``native``.
+    ``mode`` is ``native`` (with its conversation), ``fresh`` (with a new one), ``shell`` or
+    ``screen``. The first choice is always ``planned``; if the plan starts no agent (``shell``,
+    ``screen``), it is the only one. ``fresh`` is among them only for ``native``.
     """
     if mode == _NATIVE:
         return tuple(SeatChoice)
@@ -153,7 +157,9 @@ def how_it_began(mode: str, reason: str) -> str:
     """Return in words how a seat at work was started, such as ``began a new conversation: …``.
 
     Args:
-        mode: How the pane was started: ``native``, ``fresh``, ``shell`` or ``screen``.
+        mode: How the pane was started: ``native`` (with its conversation), ``fresh`` (with a new
+            one), ``shell`` (a shell) or ``screen`` (no agent, only the last screen). Any other text
+            stands for itself.
         reason: The reason for the mode, in words, which is added after a colon. It is left out for
             ``native``, and if it is empty.
     """

@@ -108,6 +108,8 @@ def is_topic(text: str) -> bool:
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
     """Return the name for a new session: ``<stamp>-<slug>``, with ``-2``, ``-3``, … if it is taken.
 
+    An example is ``20260131-235959-add-auth``.
+
     Args:
         now: The local time, from which the stamp is made.
         slug_text: The slug of the feature.
@@ -122,7 +124,11 @@ def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug in the name of a session's directory; the whole name if it has no stamp."""
+    """Return the slug in the name of a session's directory.
+
+    That is ``add-auth`` for ``20260131-235959-add-auth``. A name of another form, for example
+    without date and time, is returned whole.
+    """
     match = _SESSION_NAME.fullmatch(name)
     return match["slug"] if match else name
 
@@ -186,7 +192,8 @@ def _first_words_beyond(name: str, shared: int) -> str:
 def stamp_of(name: str) -> datetime | None:
     """Return the time at which a session began, from the name of its directory.
 
-    It is a local time, without a time zone. None if the name has no valid stamp.
+    It is a local time, without a time zone. None if the name does not have the form
+    ``20260131-235959-add-auth``, or if date or time are not valid.
     """
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
@@ -209,7 +216,10 @@ def tmux_name(name: str) -> str:
 
 
 def snapshot(seat: str) -> str:
-    """Return the path of a seat's last snapshot, relative to the session's directory."""
+    """Return the path of a seat's snapshot, relative to the session's directory.
+
+    A snapshot is a file with the last screen of the seat's pane; it need not exist.
+    """
     return f"{SNAPSHOTS}/{seat}.json"
 
 
@@ -234,7 +244,8 @@ def is_launch(text: str) -> bool:
 def turn(launch_id: str) -> str:
     """Return the path, relative to the session's directory, of the file with the state of a turn.
 
-    The hooks of the launch's agent write its `Turn` there.
+    A turn is the work of an agent after one message. The hooks of the launch's agent write its
+    `Turn` there.
     """
     return f"{launch(launch_id)}/turn"
 
@@ -261,7 +272,8 @@ def frozen(digest: str) -> str:
 def history(cycle: int, iteration: int) -> str:
     """Return the path of the folder into which the artifacts of an iteration are archived.
 
-    It is relative to the session's directory.
+    It is relative to the session's directory, such as ``history/1.0``: cycles are counted from 1,
+    iterations from 0.
     """
     return f"{HISTORY}/{cycle}.{iteration}"
 

@@ -216,7 +216,7 @@ _MONTHS: Final = (
 def clock_label(at: datetime, now: datetime) -> str:
     """Return a time such as ``10:27``, or ``Nov 3, 10:27`` if it is not on the day of ``now``.
 
-    It is shown in the time zone of ``now``.
+    It is shown in the time zone of ``now``; both times need a time zone.
     """
     there = at.astimezone(now.tzinfo)
     day = "" if there.date() == now.date() else f"{_MONTHS[there.month - 1]} {there.day}, "

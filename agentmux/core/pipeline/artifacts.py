@@ -125,8 +125,8 @@ def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
 def default_nominations(state: SessionState) -> tuple[str, ...]:
     """Return the roles that review if no reviewers are nominated.
 
-    These are `DEFAULT_NOMINATIONS` if all of them review in the session's pipeline; if not, they
-    are all roles that review in it.
+    Only ``reviewer_logic`` (`DEFAULT_NOMINATIONS`) does, if it is a role that reviews in the
+    session's pipeline; if not, all roles that review in it do.
     """
     roles = _reviewing_roles(state)
     return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else roles
@@ -173,8 +173,9 @@ def review_paths(
 def reviews(
     roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
 ) -> Mapping[str, Json]:
-    """Return the review of each of ``roles`` on disk, as parsed fields, by role.
+    """Return the review of each of ``roles`` on disk, as the mapping in its YAML file, by role.
 
+    Its keys are ``verdict``, ``summary``, ``findings`` and, if there is one, ``commit_message``.
     Roles whose file does not exist or has no verdict are left out.
 
     Args:
@@ -204,7 +205,7 @@ def verdicts(
 
 
 def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
-    """Return the paths of the files with a verdict in ``folder``, the folder of a review.
+    """Return the paths of the files with a verdict directly in ``folder``, the folder of a review.
 
     The paths, and ``folder``, are relative to the session's directory.
     """

@@ -53,7 +53,7 @@ def trees_of(result: PhaseResult) -> frozenset[str]:
 
 
 def verdict_of(state: SessionState, phase: str) -> str:
-    """Return the outcome of a check: ``passed``, ``failed``, or empty while it is undecided.
+    """Return the outcome of the check ``phase``: ``passed``, ``failed``, or empty while undecided.
 
     `checks_verdict` decides it from the results of the commands so far.
     """
@@ -77,7 +77,7 @@ def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
 
 
 def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
-    """Return the first command of a check without a result; None if all commands have ended.
+    """Return the first command of the check ``phase`` without a result; None if all have ended.
 
     The command may be running already.
     """
@@ -100,7 +100,10 @@ def commands_ahead(state: SessionState) -> tuple[str, ...]:
 
 
 def failed_on_base(state: SessionState) -> frozenset[str]:
-    """Return the names of the commands that failed on the base, before the session's changes."""
+    """Return the names of the check commands that failed on the base.
+
+    The base is the commit that the session began on. Empty if no commands were run there.
+    """
     base = state.base_checks
     checks = base.checks if base is not None else {}
     return frozenset(name for name, each in checks.items() if each.outcome == FAILED)

@@ -110,8 +110,8 @@ def step_begun(
 
     Without a delivery, ``state`` itself is returned.
 
-    ``record`` says what exactly the step will do, as texts by name. It replaces the step's earlier
-    record.
+    ``step`` is ``commit``, ``merge``, ``push`` or ``request``. ``record`` says what exactly the
+    step will do, as texts by name. It replaces the step's earlier record.
     """
     return _with_step(state, step, StepState(status=RUNNING, record=record))
 
@@ -119,9 +119,9 @@ def step_begun(
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
     """Return the state with ``step`` marked as done, and ``record`` merged into its earlier record.
 
-    ``record`` says what the step did, as texts by name. If there is no delivery, no step is marked.
-    After the step ``request``, which opens a pull request, ``SessionState.request`` is set from
-    ``number`` and ``url`` of the record.
+    ``step`` is ``commit``, ``merge``, ``push`` or ``request``; ``record`` says what the step did,
+    as texts by name. If there is no delivery, no step is marked. After the step ``request``, which
+    opens a pull request, ``SessionState.request`` is set from ``number`` and ``url`` of the record.
     """
     known = {**_record(state, step), **record}
     after = _with_step(state, step, StepState(status=DONE, record=known))
@@ -138,9 +138,9 @@ def step_failed(
 
     Args:
         state: The state before.
-        step: The name of the step.
+        step: The name of the step: ``commit``, ``merge``, ``push`` or ``request``.
         reason: Why it failed, for the user.
-        record: Values to merge into the step's earlier record.
+        record: Texts by name, to merge into the step's earlier record.
     """
     known = {**_record(state, step), **record}
     step_state = StepState(status=FAILED, reason=reason, record=known)
@@ -161,13 +161,19 @@ def _with_step(state: SessionState, step: str, found: StepState) -> SessionState
 
 
 def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
-    """Return the record of ``step`` if the step is running; otherwise None."""
+    """Return what was recorded about ``step``, as texts by name, if it is running; otherwise None.
+
+    ``step`` is the name of a step of the delivery, such as ``push``.
+    """
     step_state = state.delivery.steps.get(step) if state.delivery is not None else None
     return step_state.record if step_state is not None and step_state.status == RUNNING else None
 
 
 def failed_step(state: SessionState) -> tuple[str, StepState] | None:
-    """Return the name and state of a failed step other than ``commit``; None if there is none."""
+    """Return the name and state of the delivery's failed step; None if no step has failed.
+
+    The step ``commit`` is not considered.
+    """
     steps = state.delivery.steps if state.delivery is not None else {}
     failed = (pair for pair in steps.items() if pair[1].status == FAILED)
     return next((pair for pair in failed if pair[0] != COMMIT), None)

@@ -73,8 +73,9 @@ def all_verdicts(state: SessionState) -> Mapping[str, str]:
 
 
 def all_reviews(state: SessionState) -> Mapping[str, Json]:
-    """Return the last review of each reviewer as parsed fields, by role.
+    """Return the last review of each reviewer, as the mapping in its YAML file, by role.
 
+    Its keys are ``verdict``, ``summary``, ``findings`` and, if there is one, ``commit_message``.
     If a role reviews in several phases, its review in the last of them counts.
     """
     reviews = (result.reviews for result in all_results(state).values())
@@ -82,16 +83,19 @@ def all_reviews(state: SessionState) -> Mapping[str, Json]:
 
 
 def capped_phases(state: SessionState) -> list[str]:
-    """Return the checks and reviews that failed and may ask for no further fix, in order."""
+    """Return the names of the checks and reviews that failed and may ask for no further fix.
+
+    They are in the order of the pipeline.
+    """
     return [phase for phase, each in all_results(state).items() if each.outcome == CAPPED]
 
 
 def outcome(state: SessionState) -> str:
     """Return the combined outcome of all checks and reviews: ``passed``, ``capped`` or empty.
 
-    It is ``capped`` if any of them was capped, whatever the others are. It is ``passed`` if all
-    that have begun have passed. Otherwise it is empty: none has begun, or one has failed or is
-    undecided.
+    It is ``capped`` if any of them failed and no further fix was allowed, whatever the others are.
+    It is ``passed`` if all that have begun have passed. Otherwise it is empty: none has begun, or
+    one has failed or is undecided.
     """
     outcomes = [each.outcome for each in all_results(state).values()]
     if CAPPED in outcomes:

@@ -19,8 +19,9 @@ def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
 
     A command that did not pass is followed by the last ``tail`` lines of its output.
 
-    If there are no results, there is one line, which says that nothing was verified, and what finds
-    commands if the session has none; no line for a session whose result is a report.
+    If there are no results, the only line says that nothing was verified; if the session has no
+    check commands, that line also names the command that finds some. Without results, a session
+    whose result is a report has no line at all.
     """
     red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
@@ -54,7 +55,7 @@ def verified_fields(state: SessionState) -> list[Json]:
     while it is undecided) and ``commands``: a list with a mapping for each command that has ended.
     The keys of that are ``name``; ``outcome``, ``status``, ``signal``, ``timed_out``, ``required``,
     ``skipped`` and ``output``, as in `CheckResult`; ``failed_before`` (whether the command failed
-    on the base); and ``says`` (the result in words).
+    on the base, the commit that the session began on); and ``says`` (the result in words).
     """
     red = failed_on_base(state)
     return [
@@ -98,7 +99,8 @@ def is_proven(state: SessionState) -> bool:
     """Whether the result may be approved without the user.
 
     That needs a review that has passed, or a check that has passed in which all required commands,
-    at least one, passed. No check or review may be capped.
+    at least one, passed. No check or review may be ``capped``, i.e. have failed without a further
+    fix being allowed.
     """
     if CAPPED in {each.outcome for each in state.results.values()}:
         return False

@@ -45,8 +45,9 @@ def find_work(state: SessionState) -> tuple[Work, ...]:
     """Return the work to be done now, whether or not it has been begun.
 
     While the setup is not finished, this is only its next step. After that, it is the work of
-    agents, the next command of the current check, and the next setup step or command on the base;
-    there is none after the result is approved, or in a session that is done or has failed.
+    agents, the next command of the current check, and the next setup step or command on the base
+    (the commit that the session began on). Empty after the result is approved, or in a session that
+    is done or has failed.
     """
     if is_setting_up(state):
         return _setup_work(state) if state.phase in pipeline_of(state) else ()

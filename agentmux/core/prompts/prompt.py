@@ -224,7 +224,8 @@ def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
 def markers(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the paths of the markers that AgentMux will create when a coder hands in its work.
 
-    They are relative to the session's directory. Empty if the phase is neither work nor fix.
+    A marker is an empty file that shows that a sub-plan or a fix is done. The paths are relative to
+    the session's directory. Empty if the phase is neither work nor fix.
     """
     here = _here(inputs)
     if here is not None and here.kind is Kind.FIX:

@@ -39,13 +39,27 @@ def heading_line(heading: Heading, cols: int) -> Line:
 
 
 def titles_of(listing: SessionListing, cols: int) -> Mapping[Path, Title]:
-    """Return the titles of all sessions that the list shows in ``cols`` columns."""
+    """Return the titles of all sessions that the list shows in ``cols`` columns, by directory.
+
+    A title is a pair: the name of the session, and that of its project. The latter is empty if all
+    sessions belong to one project.
+    """
     places = ((row, _title_cols(row, cols)) for row in listing.shown_rows)
     return draw_titles(places, has_projects=listing.has_projects)
 
 
 def row_line(listing: SessionListing, row: DeskRow, title: Title, cols: int, now: datetime) -> Line:
-    """Return the line of a session in ``cols`` columns: its signs, title, status and age."""
+    """Return the line of a session in ``cols`` columns: its signs, title, status and age.
+
+    The signs say whether it is selected and marked; a wide line also has the phase.
+
+    Args:
+        listing: The list, which knows the selected and the marked sessions.
+        row: The session.
+        title: Its title, as `titles_of` returns it for the same ``cols``.
+        cols: The number of columns.
+        now: The current time, from which the age is computed.
+    """
     state, colour = _state(row, roomy=cols >= _ROOMY)
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
     sign = SELECTED if row.path == listing.selected_path else " "

@@ -147,7 +147,13 @@ class SessionListing:
 def with_rows(
     listing: SessionListing, rows: Iterable[DeskRow], gone: Iterable[Path] = ()
 ) -> SessionListing:
-    """Return the list with new or changed sessions added, and without those that are gone."""
+    """Return the list with new or changed sessions added, and without those that are gone.
+
+    Args:
+        listing: The list.
+        rows: The new or changed sessions; a row replaces an earlier one with the same directory.
+        gone: The directories of the sessions to leave out.
+    """
     left = set(gone)
     sessions = {path: each for path, each in listing.rows.items() if path not in left}
     sessions |= {each.path: each for each in rows}
@@ -158,7 +164,10 @@ def with_rows(
 
 
 def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionListing:
-    """Return the list with the ``safety`` of these rows, except rows that have changed since."""
+    """Return the list with the ``safety`` and ``warned`` of these rows, which were examined.
+
+    Rows of sessions that have changed since, or that a resume could not bring back, do not count.
+    """
     known = ((each, listing.rows.get(each.path)) for each in rows)
     return with_rows(
         listing,
@@ -184,7 +193,11 @@ def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[De
 
 
 def search(listing: SessionListing, sought: str) -> SessionListing:
-    """Return the list with another search text, which shows only matching sessions."""
+    """Return the list with another search text, which shows only matching sessions.
+
+    If ``sought`` is empty, it shows all sessions. If the selected session is not shown any more,
+    another one is selected.
+    """
     return _settle_listing(replace(listing, search_text=sought))
 
 
@@ -219,7 +232,10 @@ def next_in_need(listing: SessionListing) -> SessionListing:
 
 
 def mark(listing: SessionListing) -> SessionListing:
-    """Return the list with the mark of the selected session added or removed."""
+    """Return the list with the mark of the selected session added, or removed if it has one.
+
+    Unchanged if no session is selected.
+    """
     at = listing.selected_path
     return listing if at is None else replace(listing, marked=listing.marked ^ {at})
 

@@ -95,7 +95,14 @@ class SessionReader:
         return with_workplace(world, state), state
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
-        """Yield the rows of all sessions of these projects in chunks, newest first per project."""
+        """Yield the rows of all sessions of these projects in chunks, newest first per project.
+
+        A chunk has at most 100 sessions, of one project. What cannot be read is among its
+        ``problems``.
+
+        Args:
+            projects: The folders of the projects.
+        """
         asked = CachedListings()
         for project in projects:
             site = self.site(project)

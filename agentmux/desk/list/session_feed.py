@@ -101,7 +101,7 @@ class SessionFeed:
                 self._tell()
 
     def take(self) -> list[RowsRead]:
-        """Return the rows that were read since the last call."""
+        """Return what was read since the last call, in the order of reading; may be empty."""
         with self._held:
             readings, self._read = self._read, []
         return readings
@@ -123,7 +123,14 @@ class SessionFeed:
         loop.call_later(_FIRST_S, self._attached.set)
 
     def follow(self, rows: Mapping[Path, DeskRow]) -> None:
-        """Set which sessions are followed: their files, projects and orchestrators are watched."""
+        """Set which sessions are followed: their files, projects and orchestrators are watched.
+
+        Files of sessions that are done, or that are not among ``rows``, are watched no longer. Call
+        it in the event loop, after `attach`.
+
+        Args:
+            rows: The sessions, by directory.
+        """
         places = {folder_to_watch(project): project for project in self._known}
         folders = (path for path, row in rows.items() if not row.is_done)
         added = self._files.watch((*folders, *places, self._register.parent))
@@ -137,7 +144,13 @@ class SessionFeed:
             self._loop.call_later(SET_UP_S, self._read_new, tuple(places.values()), rows)
 
     def check(self, rows: Mapping[Path, DeskRow]) -> None:
-        """Read each unfinished session again if its directory has changed since it was read."""
+        """Read each unfinished session again if its directory has changed since it was read.
+
+        The read goes on in a thread after the call. Call it in the event loop.
+
+        Args:
+            rows: The sessions as they were read, by directory.
+        """
         again: dict[Path, set[Path]] = {}
         for path, row in rows.items():
             if not row.is_done and changed_ns(path) != row.seen_ns:
@@ -179,6 +192,8 @@ class SessionFeed:
     def look_again(self, paths: Mapping[Path, Iterable[Path]]) -> None:
         """Read some sessions again, in a thread; requests during a read are handled after it.
 
+        Call it in the event loop. It returns at once; `take` later returns the rows.
+
         Args:
             paths: The directories of the sessions, by their project.
         """
@@ -197,7 +212,10 @@ class SessionFeed:
             self._reading = False
 
     def look_for_projects(self) -> None:
-        """Look for projects that were not known yet, and read their sessions."""
+        """Look for projects that were not known yet, and read their sessions in a thread.
+
+        Call it in the event loop. `take` later returns the rows.
+        """
         new = tuple(each for each in self._projects() if each not in self._known)
         self._known |= set(new)
         self._read_projects(new)
@@ -216,8 +234,9 @@ class SessionFeed:
     def examine(self, rows: Iterable[DeskRow]) -> None:
         """Begin to find out what a resume of these sessions would do, in this order.
 
-        Call it in the event loop. An examination under way is finished first; of several calls
-        meanwhile, only the last one counts.
+        `take` later returns the rows with the results, as `RowsRead.examined`. Call it in the event
+        loop. An examination under way is finished first; of several calls meanwhile, only the last
+        one counts.
         """
         self._unexamined = {each.path: each for each in rows}
         if self._unexamined and not self._examining:

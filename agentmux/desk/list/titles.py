@@ -36,6 +36,7 @@ _Name: TypeAlias = Callable[[int], str]
 def draw_titles(places: Iterable[_Place], *, has_projects: bool) -> dict[Path, Title]:
     """Return the titles of sessions by their directory: each fits, and no two are alike.
 
+    A title is a pair: the name of the session, and that of its project, which may be empty.
     Sessions whose names are alike, or would be alike where they are cut, are told apart by the part
     in which their names differ, else by the time at which they were started.
 

@@ -28,7 +28,10 @@ _READ: Final = "\u2191\u2193 PgUp PgDn move"
 
 
 def name_key(event: Key) -> str:
-    """Return the name that `key_table` has for a key."""
+    """Return the name that `key_table` has for a key.
+
+    It is the character itself, or else Textual's name, such as ``ctrl+c`` or ``space``.
+    """
     is_character = event.is_printable and event.character != " "
     return event.character or "" if is_character else event.key
 
@@ -39,7 +42,7 @@ def _text(lines: Iterable[str], *, id_: str = "") -> Static:
 
 
 class TextDialog(ModalScreen[bool]):
-    """A dialog with a text, and a yes/no question below it. Its result is True for yes.
+    """A dialog with a text, and a yes/no question below it. Its result is True for yes, else False.
 
     ``y`` means yes, and so does the key that opened the dialog. Enter never means yes, because the
     user may still be typing a line that ends with it; it closes a dialog without a question.
@@ -250,7 +253,7 @@ class TextEntryDialog(ModalScreen["TextEntry | None"]):
         self.action_send()
 
     def action_send(self) -> None:
-        """Close the dialog with the text, unless it is empty and must not be."""
+        """Close the dialog with the text; nothing happens if it is empty and may not be empty."""
         text = self.query_one(TextArea).text.strip()
         if text or self._may_be_empty:
             choice = self._choices[self._at][0] if self._choices else ""
@@ -301,9 +304,9 @@ class LineEntryDialog(ModalScreen["str | None"]):
         self.query_one(VerticalScroll).scroll_end(animate=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close the dialog with the line, or with the result for a blank one.
+        """Close the dialog with the line, or for a blank line with what that stands for.
 
-        If the line is blank and there is no such result, nothing happens.
+        If a blank line stands for nothing, nothing happens.
         """
         if line := event.value.strip() or self._empty:
             self.dismiss(line)
@@ -314,9 +317,10 @@ class LineEntryDialog(ModalScreen["str | None"]):
 
 
 class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
-    """A dialog with what a resume would do. The number of a seat changes what it is started with.
+    """A dialog with what a resume would do. Typing a seat's number changes how it is started.
 
-    Its result is what the user chose for the seats, by their places in the list; None for a no.
+    Its result is what the user chose for each seat, by its index in the list of seats, from 0; None
+    for a no.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -376,13 +380,16 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         self.query_one("#choices", Static).update(shown)
 
     def action_change(self, place: int) -> None:
-        """Take the next choice for a seat."""
+        """Take the next choice for the seat with the index ``place``; none for an unknown index."""
         if place < len(self._seats):
             offered = tuple(self._seats[place].digests)
             self._choose({place: next_choice(offered, self._chosen[place])})
 
     def action_fresh(self) -> None:
-        """Start new conversations in all seats, or go back to the plan."""
+        """Choose new conversations for all seats that can have one.
+
+        If that was chosen for all of them already, go back to the plan.
+        """
         native = [
             place for place, each in enumerate(self._seats) if SeatChoice.FRESH in each.digests
         ]
@@ -401,7 +408,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
 class ChoiceDialog(ModalScreen["frozenset[str] | None"]):
     """A dialog with a text, and choices to select by their number.
 
-    Its result is the set of the selected choices; None if the user cancelled.
+    Its result is the set of the selected choices, as their texts; None if the user cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -455,7 +462,10 @@ class ChoiceDialog(ModalScreen["frozenset[str] | None"]):
         return "[x] " if name in self._chosen else "[ ] "
 
     def key_is(self, key: str) -> bool:
-        """Select or deselect the choice with this number; return whether there is one."""
+        """Select or deselect the choice with this number; return whether there is one.
+
+        Numbers begin with ``1``. If only one choice can be selected, the dialog closes with it.
+        """
         if not key.isdecimal() or not 0 < int(key) <= len(self._choices):
             return False
         self._chosen ^= {self._choices[int(key) - 1]}
@@ -471,7 +481,10 @@ class ChoiceDialog(ModalScreen["frozenset[str] | None"]):
             event.stop()
 
     def action_yes(self) -> None:
-        """Close the dialog with the selected choices."""
+        """Close the dialog with the selected choices.
+
+        Nothing happens in a dialog in which a number selects one choice and closes it.
+        """
         if not self._single:
             self.dismiss(self._chosen)
 

@@ -36,7 +36,8 @@ _KINDS: Final = {"A": "green", "D": "red", "R": "cyan"}
 def file_line(file: DiffFile, cols: int) -> Line:
     """Return the line of a file, in at most ``cols`` columns: how it changed, its path, its counts.
 
-    A path that is too long loses its beginning, because its end says more.
+    How it changed is a letter: ``A`` added, ``D`` deleted, ``R`` renamed, ``M`` modified. The
+    counts are those of added and removed lines. A path that is too long loses its beginning.
     """
     added = f" +{file.added}" * bool(file.added)
     removed = f" -{file.removed}" * bool(file.removed)
@@ -47,7 +48,9 @@ def file_line(file: DiffFile, cols: int) -> Line:
 
 
 class FileList(ScrollView, Themed):
-    """The widget with the list of the changed files. It is hidden where it is of no use.
+    """The widget with the list of the changed files.
+
+    It is hidden if there are fewer than two, or if it would leave too little room for the diff.
 
     Attributes:
         files: The files.
@@ -72,12 +75,12 @@ class FileList(ScrollView, Themed):
         self.display = False
 
     def show(self, files: tuple[DiffFile, ...], at: int, room: int) -> None:
-        """Show these files, if there are several, and room for them.
+        """Show these files, if there are several, and room for them; otherwise hide the list.
 
         Args:
             files: The files.
             at: The index of the file in which the diff is.
-            room: The width of the list and the diff together.
+            room: The width of the list and the diff together, in columns.
         """
         cols = min(max((width(plain(file_line(e, _WIDEST))) for e in files), default=0), _WIDEST)
         self.display = len(files) > 1 and room - cols - 1 >= _LEAST_BESIDE
@@ -104,7 +107,10 @@ class FileList(ScrollView, Themed):
 
 
 class FileChoice(ModalScreen["int | None"]):
-    """The dialog in which to choose a changed file. Its result is the index; None for none."""
+    """The dialog in which to choose a changed file.
+
+    Its result is the index of the file, from 0; None if the user closed it without a choice.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,v", "close", "close"),
@@ -134,7 +140,7 @@ class FileChoice(ModalScreen["int | None"]):
         self.dismiss(event.option_index)
 
     def action_move(self, way: str) -> None:
-        """Move the selection as the list's own action ``way`` does."""
+        """Move the selection by a line; ``way`` is ``cursor_down`` or ``cursor_up``."""
         getattr(self.query_one(OptionList), f"action_{way}")()
 
     def action_close(self) -> None:

@@ -89,7 +89,7 @@ class MarkedList(OptionList, Themed):
         self.highlighted = marked
 
     def render_line(self, y: int) -> Strip:
-        """Return the drawn line ``y``; every option takes one line."""
+        """Return the drawn line in the row ``y`` of the widget; every option takes one row."""
         strip = super().render_line(y)
         if self.scroll_offset.y + y != self.highlighted:
             return strip
@@ -157,9 +157,13 @@ class FleetScreen(Screen[None]):
         }
 
     def press(self, key: str) -> bool:
-        """Do what a key stands for, unless a dialog is open; return whether it has a meaning.
+        """Do what a key stands for on this screen; return whether it has a meaning here.
 
-        The desk passes all keys on first: else a key that acts could overtake one that selects.
+        Call it only while no dialog is open, and before Textual handles the key: else a key that
+        acts could take effect before one that selects.
+
+        Args:
+            key: The name of the key, as `name_key` returns it.
         """
         does = self._does.get(self._keys.find(key, *DESK, KeyPlace.FLEET))
         if does is not None:

@@ -47,9 +47,10 @@ class NewSession:
     Attributes:
         text: What to build.
         project: The project's folder.
-        agent: The name of the agent; empty: as configured.
-        pipeline: The name of the pipeline; empty: as configured.
-        place: The kind of work tree; empty: as configured.
+        agent: The name of the agent; empty for the one that is configured.
+        pipeline: The name of the pipeline; empty for the one that is configured.
+        place: Where the session works: ``worktree`` for one of its own, ``no-worktree`` for the
+            checkout; empty as it is configured.
     """
 
     text: str
@@ -95,7 +96,10 @@ class ChoiceField(Themed, can_focus=True):
         self.at = 0
 
     def offer(self, choices: Sequence[Named], name: str = "") -> None:
-        """Replace the choices, and select the one with this name; the first if there is none."""
+        """Replace the choices, and select the one with this name; the first if there is none.
+
+        A choice is a pair of name and description; there must be at least one.
+        """
         self.choices = tuple(choices)
         self.at = next((at for at, (each, _) in enumerate(choices) if each == name), 0)
         self.refresh()

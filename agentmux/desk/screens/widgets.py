@@ -70,7 +70,8 @@ def _style(words: str) -> Style:
 def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
     """Convert a line to a Textual strip of exactly ``cols`` columns.
 
-    ``base`` is a style to add to all parts and to the empty rest of the line; None to add no style.
+    ``parts`` are the line's pairs of text and style; what does not fit is cut. ``base`` is a style
+    to add to all parts and to the empty rest of the line; None to add no style.
     """
     segments = [
         Segment(text, _style(style) + base if base is not None else _style(style))
@@ -180,13 +181,13 @@ class PageView(ScrollView, Themed, can_focus=True):
         page: The page that is shown.
         cursor: The index of the selected line.
         is_active: Whether keys go to the page rather than to the list.
-        commented: The places of the diff that have a comment.
+        commented: The places of the diff, such as ``calc.py:12``, that have a comment.
         sought: The text of the search in the page; empty without a search.
-        hits: The indexes of the lines that contain it.
+        hits: The indexes of the lines that contain the searched text.
     """
 
     class LineMoved(Message):
-        """The message that another line was selected, or the page was scrolled to a hit."""
+        """The message that another line was selected, or that the page shows another search hit."""
 
     def __init__(self) -> None:
         super().__init__(id="page")
@@ -354,7 +355,10 @@ class PageView(ScrollView, Themed, can_focus=True):
         return strip.crop_extend(left, left + cols, Style())
 
     def move(self, steps: int) -> None:
-        """Move the selection by ``steps`` lines; scroll a page that has no selected line."""
+        """Move the selection by ``steps`` lines; scroll a page that has no selected line.
+
+        Negative steps move up. The selection stops at the first and the last line.
+        """
         if not self.page.has_cursor:
             self.scroll_relative(y=steps, animate=False, force=True)
             return
@@ -376,14 +380,17 @@ class PageView(ScrollView, Themed, can_focus=True):
             self.scroll_to_region(Region(0, place, 1, rows), animate=False, force=True)
 
     def on_click(self, event: Click) -> None:
-        """Select the line that was clicked, if the page has a selected line."""
+        """Select the line that was clicked, if lines of the page can be selected."""
         place = event.y + self.scroll_offset.y
         if self.page.has_cursor and 0 <= place < len(self._line_of):
             self._move_to(self._line_of[place])
 
     @property
     def place(self) -> str:
-        """The file and line of the selected line of a diff; empty if the line is of no file."""
+        """The file and line number of the selected line of a diff, such as ``calc.py:12``.
+
+        Empty if the line is of no file, or if the page is no diff.
+        """
         places = self.page.places
         return places[self.cursor] if self.cursor < len(places) else ""
 
@@ -398,7 +405,10 @@ class PageView(ScrollView, Themed, can_focus=True):
         return file_at(self.page.files, self.cursor)
 
     def go_to_file(self, at: int) -> None:
-        """Select the first line of a file of the diff, and show it at the top."""
+        """Select the first line of a file of the diff, and show it at the top.
+
+        ``at`` is the index of the file, modulo the number of files. The page must be a diff.
+        """
         self._move_to(self.page.files[at % len(self.page.files)].at)
         place = self._line_of.index(self.cursor)
         self.scroll_to(y=place, animate=False, force=True)
@@ -406,7 +416,11 @@ class PageView(ScrollView, Themed, can_focus=True):
     # -- the search ----------------------------------------------------------------------------
 
     def search(self, text: str) -> None:
-        """Show which lines contain ``text``, and go to the first of them from here on."""
+        """Show which lines contain ``text``, and go to the next of them; after the last, the first.
+
+        Nothing moves if the current line contains it, or no line does. Case is ignored. Empty text
+        ends the search.
+        """
         self.sought = text
         self.hits = tuple(self._find_hits())
         if self.hits and self._here not in self.hits:
@@ -414,9 +428,9 @@ class PageView(ScrollView, Themed, can_focus=True):
         self.refresh()
 
     def go_to_hit(self, steps: int) -> None:
-        """Go to the next line that contains the text (``steps`` 1) or the one before (-1).
+        """Go to the next line that contains the searched text (``steps`` 1) or the one before (-1).
 
-        After the last comes the first.
+        After the last such line comes the first. Nothing happens if there is none.
         """
         if not self.hits:
             return
@@ -433,7 +447,10 @@ class PageView(ScrollView, Themed, can_focus=True):
 
     @property
     def hit(self) -> int:
-        """The number of the last hit up to the position, counted from 1; 0 if there is none."""
+        """The number, from 1, of the last line up to the current one that the search has found.
+
+        0 if there is none.
+        """
         return bisect_right(self.hits, self._here)
 
     @property
@@ -636,7 +653,8 @@ class OneLine(Themed):
 
         Args:
             parts: The parts.
-            names: The name of each part, for `Clicked`; a part without a name reports no click.
+            names: The name of each part, for `Clicked`; a part whose name is empty or missing
+                reports no click.
         """
         parts = tuple((printable(text), style) for text, style in parts)
         if (parts, names) != (self._parts, self._names):
@@ -667,7 +685,7 @@ class MessageLine(OneLine):
     """A message above the keys; a long one takes up to three rows, so that its end can be read."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
-        """Show a message in place of the one before; empty text removes that."""
+        """Show a message in place of the one before; empty text removes the message."""
         self.show(((clean(text), colour.value),))
         self._fit()
 
@@ -694,8 +712,9 @@ _SHORT: Final = {"documents": "docs", "journal": "log"}
 def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
     """Return the line with the tabs, and the name of each of its parts.
 
-    If the line is too long for ``cols`` columns, the names of the tabs are shortened, and if it is
-    still too long, only the selected tab has a name and the others have their number.
+    The name of a part is that of its tab; it is empty for the gaps. If the line is too long for
+    ``cols`` columns, the names of the tabs are shortened in it, and if it is still too long, it has
+    only the name of the selected tab ``tab``, and the numbers of the others.
     """
     gap, words = " ", [(n, each, "") for n, each in enumerate(TABS, start=1)]
     for gap, shown in (
@@ -720,6 +739,8 @@ def foot_parts(
     words: Mapping[KeyCommand, str], keys: KeyTable, always: Collection[KeyCommand], cols: int
 ) -> tuple[Line, tuple[str, ...]]:
     """Return the line with the keys of commands, and the name of each of its parts.
+
+    The name of a part is the ``name`` of its `KeyCommand`; it is empty for the gaps.
 
     Args:
         words: The commands in their order, each with the text to show beside its key.

@@ -65,14 +65,21 @@ class CodeColours:
     def load(self) -> None:
         """Load what is needed for the languages of the diff. It takes a while: call it in a thread.
 
-        Before, no line is coloured.
+        Until it has ended, no line is coloured.
         """
         for each in self._files:
             _syntax(_language(each.path))
         self.is_loaded = True
 
     def parts(self, number: int) -> Line | None:
-        """Return a line with its code coloured; None if it has none, or its language is unknown."""
+        """Return a line with its code coloured, as parts of text and style.
+
+        None if it keeps its style: it is removed, very long or no code, its language is unknown, or
+        `load` has not ended yet.
+
+        Args:
+            number: The index of the line in the diff, from 0.
+        """
         if number in self._known:
             return self._known[number]
         if not self.is_loaded or not self._is_code(number):

@@ -37,7 +37,8 @@ def editor_argv(
 ) -> tuple[str, ...]:
     """Return the command line that opens a file or folder in ``$VISUAL``, ``$EDITOR`` or ``vi``.
 
-    The variable is split into words like a command line, but no shell runs it.
+    The variable is split into words like a command line, but no shell runs it. The line number is
+    passed on, as ``+LINE``, only to editors that are known to take it.
 
     Args:
         place: What to open.

@@ -17,13 +17,21 @@ _SEAT_COLS: Final = 16
 
 
 def journal_lines(events: Sequence[Event], now: datetime) -> Iterator[Line]:
-    """Yield a line for each event: its time, seat, kind, and values, with long values shortened."""
+    """Yield a line for each event: its time, seat, kind, and values, with long values shortened.
+
+    Args:
+        events: The events, oldest first, as the journal has them. The lines come newest first.
+        now: The current time; the time of an event of another day is shown with its date.
+    """
     for each, head in _heads(events, now):
         yield (*head, _dim(each.short))
 
 
 def whole_lines(events: Sequence[Event], now: datetime) -> Iterator[Line]:
-    """Yield the same lines as `journal_lines`, with all values in full."""
+    """Yield the same lines as `journal_lines`, newest first, with all values in full.
+
+    ``events`` are the events, oldest first; ``now`` is the current time.
+    """
     for each, head in _heads(events, now):
         yield (*head, _dim(each.whole))
 

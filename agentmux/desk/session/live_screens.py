@@ -70,7 +70,8 @@ class LiveScreens:
     def seats(self, site: Site, entry: SessionEntry) -> tuple[str, ...]:
         """Return the seats of a session whose panes can be captured now.
 
-        Empty if the session is not live or tmux does not answer.
+        Empty if the session is not live or tmux does not answer. The panes are remembered for
+        `screen`.
         """
         self._known.pop(entry.path, None)
         try:

@@ -108,7 +108,10 @@ class OverviewFacts:
 
 
 def head_lines(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield the first lines: what the session is about, what it needs, and the keys for that."""
+    """Yield the first lines of the overview of a session.
+
+    They say what the session is about, what it needs, and with which keys the user can do that.
+    """
     view = facts.view
     yield line(cut(facts.title or view.session, _TITLE_MAX), BOLD)
     yield (
@@ -120,7 +123,10 @@ def head_lines(facts: OverviewFacts) -> Iterator[Line]:
 
 
 def more_lines(facts: OverviewFacts) -> Iterator[Line]:
-    """Yield the next command if no key runs it, then lines about phases, seats and checks."""
+    """Yield the other lines of the overview, which follow those of `head_lines`.
+
+    They are the next command, if no key runs it, then the phases, the seats and the checks.
+    """
     step = next_step(facts.view)
     blocked = facts.row.safety is Safety.BLOCKED
     if step and not blocked and not _is_offered(facts.row, step):

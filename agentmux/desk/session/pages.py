@@ -98,7 +98,7 @@ class SessionPage:
 
     @property
     def is_of_lines(self) -> bool:
-        """Whether the page has no Markdown text, screen, result, or lines below one."""
+        """Whether the page has lines only: no Markdown text, screen or result, nor lines below."""
         return not (self.markdown or self.screen or self.result or self.more)
 
     @property
@@ -108,7 +108,7 @@ class SessionPage:
 
 
 def as_page(text: str, style: str = DIM) -> SessionPage:
-    """Return a page that shows only ``text``, in ``style``."""
+    """Return a page that shows only ``text``, in ``style`` (`DIM`, or another style of a line)."""
     return SessionPage(lines=(line(text, style),))
 
 
@@ -151,10 +151,13 @@ class SessionPages:
     def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> SessionPage:
         """Return the page of a tab about a session. If it cannot be read, it shows the error.
 
+        It reads files and may run git and tmux, so call it in a thread.
+
         Args:
             row: The session.
             tab: One of `key_commands.TABS`.
-            at: The index of the part, modulo the number of parts.
+            at: The index of the part of the tab, such as a document or a seat, modulo the number of
+                parts.
             name: The name of the part, which is preferred to ``at`` if it exists, because the
                 indexes may have changed; empty to use ``at``.
         """
@@ -183,9 +186,11 @@ class SessionPages:
         return site, entry_at(site, row.path)
 
     def whole_overview(self, row: DeskRow) -> SessionPage:
-        """Return the page of the tab `OVERVIEW` with what is at stake for the session.
+        """Return the whole page of the tab `OVERVIEW`, also with what has to wait for git and tmux.
 
-        The page that `page` returns for that tab has only what is read quickly.
+        That is a result to decide on, an outcome, the plan of a resume, the output of what failed,
+        or a screen. The page that `page` returns for the tab has only what is read quickly. Call it
+        in a thread.
         """
         return self._read(row, OVERVIEW, partial(self._overview, row, is_whole=True))
 
@@ -234,7 +239,7 @@ class SessionPages:
         return with_screen(page, now or last, site.now(), is_live=now is not None)
 
     def screen_again(self, row: DeskRow, page: SessionPage) -> SessionPage | None:
-        """Return the page with a live screen captured again.
+        """Return the page with its live screen captured again; waits for tmux.
 
         None if ``page`` shows no live screen, or the screen cannot be captured any more.
         """
@@ -326,10 +331,10 @@ def _place(names: tuple[str, ...], at: int, name: str) -> int:
 def with_screen(
     page: SessionPage, shown: LastScreen, now: datetime, *, is_live: bool
 ) -> SessionPage:
-    """Return the page with a screen.
+    """Return the page with a screen, and with a note above it that says whose screen it is.
 
     Args:
-        page: The page before.
+        page: The page without the screen, or with an earlier one.
         shown: The screen.
         now: The current time.
         is_live: Whether the screen was captured just now.

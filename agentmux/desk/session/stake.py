@@ -44,7 +44,7 @@ _ORDER: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stake:
-    """What the overview of a session shows first; all attributes are empty if that is nothing.
+    """What the overview of a session shows first; all attributes are empty if there is nothing.
 
     Attributes:
         lines: Lines about the outcome of a session, or the plan of a resume.
@@ -62,7 +62,10 @@ class Stake:
 
 
 class StakeReader:
-    """Reads what is at stake. The methods wait for files, git and tmux."""
+    """Reads what the overview of a session shows first (`Stake`): what its user should see.
+
+    The methods wait for files, git and tmux.
+    """
 
     def __init__(self, reader: SessionReader, live: LiveScreens) -> None:
         self._reader = reader
@@ -74,7 +77,8 @@ class StakeReader:
 
         That is a result to decide on, the outcome, the plan of a resume, the output of what failed,
         or a screen. What cannot be read is replaced by the reason; for a session that cannot be
-        read at all, or was moved, it is empty. It waits for files, git and tmux.
+        read at all, or was moved, it is empty. It waits for files, git and tmux. What is read of an
+        unchanged session may be up to a minute old, except for screens and output.
 
         Args:
             row: The session's row in the list.
@@ -181,7 +185,11 @@ def _has_failed(view: SessionView, seat: str | None) -> bool:
 
 
 def failed_output(view: SessionView) -> Iterator[str]:
-    """Yield the output of the checks that failed, each under the name of its check."""
+    """Yield the lines of the output of the checks that failed.
+
+    A line with the name of the check and a colon comes before its output. Checks without output are
+    left out.
+    """
     for check, output in failed_commands(view).items():
         if output.strip():
             yield f"{check}:"
@@ -189,7 +197,7 @@ def failed_output(view: SessionView) -> Iterator[str]:
 
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
-    """Return an empty screen for a seat that has no saved one."""
+    """Return an empty screen for a seat that has no saved one; it has the name of the agent."""
     from agentmux.app.views.plain_fields import mapping, text
     from agentmux.app.views.session.last_screens import no_screen
 

@@ -44,7 +44,8 @@ class Comments:
     def put(self, session: Path, place: str, comment: LineComment) -> bool:
         """Add or replace the comment at a place; a comment with an empty text removes it.
 
-        Comments are in memory only. Unless the result is False, the callback ``changed`` is called.
+        Comments are in memory only. Unless the result is False, the function ``changed`` that was
+        given to the constructor is called.
 
         Args:
             session: The session's directory.
@@ -65,5 +66,8 @@ class Comments:
         return True
 
     def drop(self, session: Path) -> None:
-        """Delete all comments on a session."""
+        """Delete all comments on the session with this directory.
+
+        The function ``changed`` that was given to the constructor is not called.
+        """
         self._held = {each: held for each, held in self._held.items() if each != session}

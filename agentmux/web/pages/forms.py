@@ -159,7 +159,10 @@ A function takes the feature's id and the form's fields.
 
 
 class Forms:
-    """Handles the forms of one server; each method handles a POST request."""
+    """Handles the forms of one server; each method handles a POST request, or returns a handler.
+
+    The guard has put the form's fields into ``request.state.form``.
+    """
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
@@ -256,7 +259,10 @@ class Forms:
         return await asyncio.to_thread(self._sessions.find, name, key)
 
     async def start(self, request: Request) -> Response:
-        """Start a session, and lead to its page; if it fails, show the form with its values."""
+        """Start a session, and lead to its page; if it fails, show the form with its values.
+
+        The form's fields are ``in``, which is the project's key, and those of `begin`.
+        """
         form: Form = request.state.form
         key = form.get("in", "")
         try:
@@ -270,7 +276,12 @@ class Forms:
         return redirect(place.href(said=self._messages.put(message)))
 
     async def comment(self, request: Request) -> Response:
-        """Store or remove a comment on a line of the diff, for a later request for changes."""
+        """Store or remove a comment on a line of the diff, for a later request for changes.
+
+        The path of the URL names the session. The form's fields are ``place`` (file and number of
+        the line), ``line`` (its index in the diff), ``said`` (the line itself), ``text`` (the
+        comment) and ``remove`` (not empty to remove the comment). The response leads to the diff.
+        """
         try:
             place = await self._place(request)
         except AgentmuxError as error:
@@ -317,6 +328,6 @@ class Forms:
         return self._pages.link(request, address)
 
     async def logout(self, request: Request) -> Response:
-        """Log this browser out."""
+        """Log this browser out, and show that."""
         self._sign_in.log_out(request.state.cookies)
         return self._pages.render_logout(request)

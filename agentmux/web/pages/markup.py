@@ -152,7 +152,11 @@ def key_attributes(*names: str, number: int = 0) -> Markup:
 
     Args:
         names: The names of the commands, as `KeyLine.name` has them.
-        number: Which of the keys of a command counts, if it has several; else ignored.
+        number: The index, from 0, of the key that counts if a command has several keys; ignored if
+            it has one.
+
+    Raises:
+        KeyError: The page has no key for a command.
     """
     lines = (_PAGE_KEYS[each] for each in names)
     keys = tuple(each[number] if len(each) > 1 else each[0] for each in lines)

@@ -82,7 +82,10 @@ class PendingDecision:
 
 
 def phases(loaded: PlacedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
-    """Yield the phases of a session, with the time spent in each until ``now``."""
+    """Yield the phases of a session in their order, with the time spent in each until ``now``.
+
+    ``view`` is what is known about the session; its orchestrator tells whether time still passes.
+    """
     runs = view.orchestrator is not None
     spent_s = phase_seconds(loaded.files, loaded.state, runs=runs, now=now)
     yield from phase_lines(loaded.state, spent_s, runs=runs)

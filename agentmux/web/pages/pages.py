@@ -107,10 +107,10 @@ ANSWERS: Final = (
 
 
 def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
-    """Return the environment of the HTML templates.
+    """Return the Jinja environment of the HTML templates.
 
     Values are escaped unless they are `Markup`. All templates are loaded at once, because their
-    files may be gone later. Where ``has_fleet`` says no, the fleet's keys are not listed.
+    files may be gone later. A page lists the keys of the fleet only if ``has_fleet`` returns True.
     """
 
     def page_keys() -> tuple[KeyLine, ...]:
@@ -239,7 +239,9 @@ class WebPages:
     def login(self, request: Request) -> Response:
         """Show the button that uses a login link.
 
-        Opening the link does not log in, because programs that show a preview open links, too.
+        The path of the URL ends with the link's secret. Opening the link does not log in, because
+        programs that show a preview open links, too. If the link is not usable any more, the page
+        says so, with status 410.
         """
         link = request.path_params["link"]
         is_open = self._sign_in.is_open(link)
@@ -258,7 +260,10 @@ class WebPages:
     # -- sessions ------------------------------------------------------------------------------
 
     def sessions(self, request: Request) -> Response:
-        """Show the list of the sessions of all projects."""
+        """Show the list of the sessions of all projects.
+
+        Of the URL's query, ``q`` is a text to search for; with ``all``, no session is left out.
+        """
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
         listing = self._sessions.read_list(sought=sought, everything=everything)
@@ -269,7 +274,7 @@ class WebPages:
     def start(self, request: Request) -> Response:
         """Show the form that starts a session, or first the choice of a project.
 
-        A read-only page refuses.
+        The parameter ``in`` of the URL's query is the project's key. A read-only page refuses.
         """
         if self._address.read_only:
             return self.render_refusal(request, HTTPStatus.FORBIDDEN, "this page is read-only")
@@ -350,7 +355,8 @@ class WebPages:
         """Show what a session needs from its user, and below it its phases, seats and places.
 
         That is the question of an agent, the last lines of what failed, the pending decision, or
-        the plan of a resume; else the screen of the agent that worked last.
+        the plan of a resume; else the screen of the agent that worked last. The path of the URL
+        names the session.
         """
         place = self._place(request)
         entry, view = self._sessions.view(place)
@@ -393,7 +399,10 @@ class WebPages:
         return outlook(world, entry, liveness, read_limited, is_attended=False)
 
     def screens(self, request: Request) -> Response:
-        """Show the screens of a session's seats: the current ones if it is live, else the last."""
+        """Show the screens of a session's seats: the current ones if it is live, else the last.
+
+        The path of the URL names the session.
+        """
         place = self._place(request)
         entry, view = self._sessions.view(place)
         seats = tuple(seat.seat for seat in view.seats)
@@ -412,12 +421,18 @@ class WebPages:
         )
 
     def documents(self, request: Request) -> Response:
-        """Show the list of a session's documents."""
+        """Show the list of a session's documents; the path of the URL names the session."""
         place = self._place(request)
         return self._of_session(request, "documents", place, names=tuple(documents(place.path)))
 
     def document(self, request: Request) -> Response:
-        """Show one document of a session; Markdown is rendered, other text is shown as it is."""
+        """Show one document of a session; Markdown is rendered, other text is shown as it is.
+
+        The path of the URL names the session and the document.
+
+        Raises:
+            NotFoundError: There is no such session, or it has no such document.
+        """
         place, name = self._place(request), request.path_params["path"]
         if name not in documents(place.path):
             raise NotFoundError(f"session {place.name} has no document `{name}`")
@@ -427,7 +442,10 @@ class WebPages:
         return self._of_session(request, "document", place, name=name, text=text, rendered=rendered)
 
     def diff(self, request: Request) -> Response:
-        """Show the diff of all changes of a session, with comments; cut after 20,000 lines."""
+        """Show the diff of all changes of a session, with comments; cut after 20,000 lines.
+
+        The path of the URL names the session. Runs git, so it may block.
+        """
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
@@ -446,7 +464,10 @@ class WebPages:
         )
 
     def why(self, request: Request) -> Response:
-        """Show why a session has its status, and what a resume would do."""
+        """Show why a session has its status, and what a resume would do.
+
+        The path of the URL names the session.
+        """
         place = self._place(request)
         entry = place.entry()
         if entry.problem is not None:
@@ -457,7 +478,10 @@ class WebPages:
         return self._of_session(request, "why", place, lines=lines)
 
     def journal(self, request: Request) -> Response:
-        """Show the newest 400 events of a session's journal."""
+        """Show the newest 400 events of a session's journal, newest first.
+
+        The path of the URL names the session.
+        """
         place = self._place(request)
         events = [event for event, _ in place.site.files(place.path).tail(0)]
         return self._of_session(
@@ -476,7 +500,11 @@ class WebPages:
         return next(iter(self._sessions.projects().values()), Path.home())
 
     def fleet(self, request: Request) -> Response:
-        """Show the hosts of the fleet, and its features in groups."""
+        """Show the hosts of the fleet, and its features in groups.
+
+        Raises:
+            NotFoundError: No fleet is set up on this host.
+        """
         self._require_fleet()
         try:
             board = self._fleet.board()
@@ -485,7 +513,13 @@ class WebPages:
         return self._render_page(request, "fleet.html", board=board)
 
     def fleet_feature(self, request: Request) -> Response:
-        """Show a feature of the fleet, and the pending decision on it."""
+        """Show a feature of the fleet, and the pending decision on it.
+
+        The path of the URL has the feature's id.
+
+        Raises:
+            NotFoundError: No fleet is set up on this host.
+        """
         self._require_fleet()
         try:
             asked = self._fleet.question(request.path_params["feature"])
@@ -513,7 +547,10 @@ class WebPages:
         return AsciiResponse(envelope(views, listing.problems))
 
     def api_session(self, request: Request) -> Response:
-        """Return a session in the form of the output of ``status SESSION --json``."""
+        """Return a session in the form of the output of ``status SESSION --json``.
+
+        The path of the URL names the session.
+        """
         place = self._place(request)
         entry = place.entry()
         result = look(place.site, (entry,))
@@ -523,7 +560,10 @@ class WebPages:
         return AsciiResponse(_locate(envelope([fields], result.problems), place))
 
     def api_screens(self, request: Request) -> Response:
-        """Return a session's screens in the form of the output of ``show SESSION --json``."""
+        """Return a session's screens in the form of the output of ``show SESSION --json``.
+
+        They are the last saved ones. The path of the URL names the session.
+        """
         place = self._place(request)
         screens = last_screens(place.entry(), read_limited)
         fields = {
@@ -544,7 +584,10 @@ class WebPages:
 
 
 class AsciiResponse(JSONResponse):
-    """A JSON response in ASCII, as the commands write it, since UTF-8 cannot encode surrogates."""
+    """A JSON response in ASCII, as the commands write it, since UTF-8 cannot encode surrogates.
+
+    Texts may contain surrogates, which stand for bytes that are no UTF-8.
+    """
 
     @override
     def render(self, content: object) -> bytes:

@@ -106,7 +106,7 @@ class ListedSession:
 
     @property
     def colour(self) -> str:
-        """The CSS class for the colour of the session's status."""
+        """The CSS class for the colour of the session's status; empty for no colour."""
         return status_colour(self.row.status).value
 
 
@@ -219,7 +219,8 @@ class ProjectSessions:
 
         Args:
             sought: Words to search for; only matching sessions are listed. Empty to list all.
-            everything: Whether to show all sessions of each group, not just the newest.
+            everything: Whether to show all sessions of each group, not just the newest: 100, or 20
+                of those that are done.
         """
         asked, sites = CachedListings(), tuple(self.sites())
         sessions: list[ListedSession] = []
@@ -249,7 +250,10 @@ class ProjectSessions:
         )
 
     def view(self, place: SessionRef) -> tuple[SessionEntry, SessionView]:
-        """Read a session, and return what its files say, and what `status` shows of it."""
+        """Read a session, and return what its files say, and what `status` shows of it.
+
+        If the session is missing or damaged, ``problem`` of the first says so.
+        """
         entry = place.entry()
         (view,) = look(place.site, (entry,), warns=False).data
         return entry, view

@@ -106,7 +106,7 @@ class PageScreens:
         return found if client is None else TmuxTerminal(client=client)
 
     def close(self) -> None:
-        """End the tmux clients and the thread."""
+        """End the tmux clients, and let the thread end."""
         self._ended.set()
         self._clients.close()
 

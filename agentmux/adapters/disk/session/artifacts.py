@@ -47,8 +47,9 @@ YAML_MAX: Final = 1 << 20
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
     """Return the artifacts of the session in the directory ``session``.
 
-    ``state`` is the session's present state, which says which phases its pipeline has. Files that
-    an unfinished move in ``state`` will take to the folder ``history`` are left out.
+    ``state`` is the session's present state, which says which phases its pipeline has. Left out are
+    files that no longer count, but have not been moved to the folder ``history`` yet: those in
+    ``state.pending_archive``.
 
     Raises:
         DataError: The system does not let us read one of the files.

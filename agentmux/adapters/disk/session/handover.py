@@ -29,10 +29,11 @@ _STEP_S: Final = 0.5
 class ReadyPipe:
     """The named pipe in a session's directory through which a command waits for the orchestrator.
 
-    The pipe's name contains the command's pid: while that process lives, the session counts as
-    starting (`session_folders.starters`). The command holds a kernel lock on the directory, so that
-    only one command at a time starts an orchestrator; any other pipe in it was left by a killed
-    command.
+    The command creates it, passes its `path` to the orchestrator that it starts, and gets the
+    orchestrator's report (see `report`) from `wait`. The pipe's name contains the command's pid:
+    while that process lives, the session counts as starting (`session_folders.starters`). The
+    command holds a kernel lock on the directory, so that only one command at a time starts an
+    orchestrator; any other pipe in it was left by a killed command.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:

@@ -80,7 +80,7 @@ def parse_line(raw: bytes) -> dict[str, Any] | None:
 
 
 class FileJournal:
-    """The journal at one path; each method opens the file anew."""
+    """The journal in the file ``path``: one JSON object per event. Each method opens the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -92,7 +92,7 @@ class FileJournal:
     def create(self, *lines: Mapping[str, Any]) -> int:
         """Create the journal with its first lines, atomically.
 
-        ``lines`` are the fields of each line.
+        Each of ``lines`` is a mapping that becomes one line of JSON.
 
         Returns:
             The offset after these lines.
@@ -157,7 +157,7 @@ class FileJournal:
 
     @contextmanager
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
-        """Lock the journal against all other writers while the ``with`` block runs.
+        """Lock the journal against other writers for the ``with`` block; yield the locked journal.
 
         Keep it locked for milliseconds only. Do not call this again inside the block: the call
         would wait for itself.
@@ -299,6 +299,7 @@ def encode_line(fields: Mapping[str, Any]) -> bytes:
 
     Raises:
         DataError: The line is longer than `LINE_MAX`.
+        ValueError: A number is NaN or infinite.
     """
     text = json.dumps(dict(fields), allow_nan=False, separators=(",", ":"))
     data = text.encode("ascii") + b"\n"

@@ -17,7 +17,10 @@ _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LogFile:
-    """A log at one path; it may be missing, and be created or truncated between two calls."""
+    """Reads the log at ``path``: `last` returns its last lines, `more` those added since.
+
+    The file may be missing, and may be created or truncated between two calls.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -249,6 +249,9 @@ def open_archive(path: Path) -> Iterator[OpenArchive]:
 class OpenArchive:
     """An exported session whose file is open.
 
+    `verify` checks the whole file, `events` returns the events of its journal, and `unpack` writes
+    its other files.
+
     Attributes:
         manifest: The list of its members.
         digest: The SHA-256 of the manifest, in hex.

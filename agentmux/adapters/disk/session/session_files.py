@@ -44,7 +44,7 @@ an agent's pane): writing a small file takes less time."""
 
 
 class FileSession(FileSignals):
-    """The files of the session at ``path``.
+    """The files of the session whose directory is ``path``; it need not exist before `make`.
 
     Implements `ports.session.session_files.SessionFiles`.
     """
@@ -69,9 +69,10 @@ class FileSession(FileSignals):
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Return the artifacts, except files that an unfinished move in ``state`` will archive.
+        """Return the artifacts of the session.
 
-        ``state`` is the session's present state.
+        ``state`` is the session's present state. Left out are files that no longer count, but have
+        not been moved to the folder ``history`` yet: those in ``state.pending_archive``.
 
         Raises:
             DataError: The system does not let us read one of the files.
@@ -182,7 +183,12 @@ class FileSession(FileSignals):
     # -- writing -----------------------------------------------------------------------------
 
     def append(self, event: Event) -> None:
-        """Append the event to the journal as one line, durably."""
+        """Append the event to the journal as one line, durably.
+
+        Raises:
+            DataError: The journal is missing or cannot be written.
+            BlockedError: Another process has kept the journal locked for too long.
+        """
         self.journal.append(encode(event, self._lines))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
@@ -207,6 +213,9 @@ class FileSession(FileSignals):
         The state that follows from the events is saved and returned; its revision is one more than
         that of the old ``state``. The old journal is kept under another name
         (``tool_events.imported-…``).
+
+        Raises:
+            DataError: A file cannot be written.
         """
         path = self.journal.path
         if self.journal.exists():
@@ -220,12 +229,15 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write a file that follows from an event, durably; overwrite other content.
+        """Write the file ``implied``, which follows from an event, durably; replace other content.
 
         Only in the folder ``history``, a file with other content is first renamed to a free name. A
-        file that has this content already is left alone, so this is safe to repeat. If the content
-        comes from a copy (``copy_of``), an existing file is never overwritten, and nothing is
-        written if the copy cannot be read.
+        file that has this content already is left alone, so this is safe to repeat. If the file is
+        to be restored from a copy (``implied.copy_of``), an existing file is never overwritten, and
+        nothing is written if the copy cannot be read.
+
+        Raises:
+            DataError: The file cannot be written, or a folder on the way to it is a link.
         """
         target = self._place(implied.path)
         data = self._content(implied)

@@ -28,8 +28,8 @@ STATE_MAX: Final = 8 << 20
 
 RUNTIME_MAX: Final = 1 << 20
 STARTING_S: Final = 180.0
-"""Seconds for which a session may count as starting. A command that waits for an orchestrator gives
-up long before: tmux has half a minute to create the session, and the orchestrator another."""
+"""Seconds for which a session may count as starting. A command that waits for an orchestrator stops
+waiting long before: tmux has half a minute to create the session, and the orchestrator another."""
 
 BEGIN_WAIT_S: Final = 10.0
 """Seconds that a start waits for another start in the same project, which takes at most a second.
@@ -79,12 +79,15 @@ def is_session(path: str | Path) -> bool:
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:
-    """Return the directories in ``folder`` that `hide_for_removal` renamed and that still exist."""
+    """Return the directories in ``folder`` that `hide_for_removal` renamed and that still exist.
+
+    ``folder`` is a sessions folder. The paths are sorted; there are none if it does not exist.
+    """
     return tuple(sorted(folder.glob(f"{BURIED}*")))
 
 
 def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
-    """Return the directories that killed starts left behind in ``folder``, a sessions folder.
+    """Return the directories that killed starts of sessions left in ``folder``, a sessions folder.
 
     Directories that were changed in the last `STARTING_S` seconds are left out: a start may still
     be using them. ``now_s`` is the current Unix time.
@@ -172,6 +175,7 @@ def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[No
     On a file system without locks, it does nothing.
 
     Raises:
+        OSError: The directory cannot be opened.
         BlockedError: Another process kept the directory locked for ``wait_s`` seconds.
     """
     folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)

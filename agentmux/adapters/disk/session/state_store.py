@@ -59,7 +59,11 @@ class Cursor:
 
 
 class StateStore:
-    """The state files of one session's directory."""
+    """The files ``state.json``, its backup and the cursor file of one session.
+
+    ``folder`` is the session's directory. If the schema version of a state is above ``supported``,
+    the state is from a newer AgentMux, and `load` and `save` refuse it.
+    """
 
     def __init__(self, folder: Path, *, supported: int = layout.SCHEMA_VERSION) -> None:
         self.path = folder / layout.STATE
@@ -96,7 +100,8 @@ class StateStore:
                 is None, or if that file is missing or corrupt.
 
         Raises:
-            DataError: The state cannot be written; the old one stays.
+            DataError: The state cannot be written, or the file on the disk is from a newer
+                agentmux; the old state stays.
             SupersededError: The revision differs: another process has changed the state.
         """
         current = self._read_good()

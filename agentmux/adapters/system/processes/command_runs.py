@@ -54,9 +54,9 @@ class CommandEnd:
     def words(self) -> str:
         """One line for the user: the error of a failed command, else the last line of its output.
 
-        A line that only names the next command, such as ``watch it: agentmux attach x``, does not
-        count if there is another: it is for a terminal. If the command printed nothing, it is
-        ``done``, or that it gave no reason.
+        After a success, a line that only names the next command, such as ``watch it: agentmux
+        attach x``, does not count if there is another: it is for a terminal. If the command printed
+        nothing, the result is ``done`` after a success, else ``it gave no reason (exit code N)``.
         """
         if self.is_ok:
             printed = (*self.errors, *self.out) or ("done",)
@@ -89,7 +89,7 @@ class CommandRuns:
     config: Path | None = None
 
     def argv(self, project: Path | None, words: Words) -> Words:
-        """Return the command line of a command; nothing is run.
+        """Return the whole command line of a command, the program first; nothing is run.
 
         ``project`` is None for a command without a project; ``words`` are the arguments after
         ``agentmux``.

@@ -31,7 +31,9 @@ _KEPT_S: Final = 3.0
 class FleetCommand:
     """Reads the state of this host's fleet by running ``agentmux fleet`` in another process.
 
-    Several threads may use it. Each answer is kept, and returned again, for three seconds.
+    A fleet is a set of features that wait in a database until a host runs them. Several threads may
+    use this object. Each answer is kept, and returned again, for three seconds. Implements
+    `ports.fleet.Fleet`.
     """
 
     def __init__(self, commands: CommandRuns, url: Path, project: Path | None) -> None:
@@ -50,7 +52,7 @@ class FleetCommand:
         return self._url.is_file()
 
     def board(self) -> FleetBoard:
-        """Return the state of the fleet; wait at most a minute for the command that reads it.
+        """Return the state of the fleet: its features and hosts; wait at most a minute for it.
 
         The state may be up to three seconds old.
 

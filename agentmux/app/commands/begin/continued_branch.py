@@ -56,7 +56,9 @@ class ReviewedBranch:
 
 
 def find_continued(world: World, given: str) -> ContinuedBranch:
-    """Return the branch that the user named with ``--on``; only reads.
+    """Return the branch that the user named with ``--on``; changes nothing.
+
+    A branch on a remote counts as of the last fetch. For a request, its forge is asked.
 
     Args:
         world: The project, with its remotes and the forges.
@@ -66,8 +68,8 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
         NotFoundError: There is no such branch, here or on a remote; or the request is not open.
         UsageError: The branch is on several remotes; the request comes from a repository that is
             not one of the remotes; or there is no git repository.
-        BlockedError: The branch is checked out elsewhere, or points to another commit than its
-            request.
+        BlockedError: The branch is checked out in a work tree, or points here to another commit
+            than its request.
         ForgeError: The forge's program fails.
     """
     branch = _find(world, given, "--on")
@@ -91,7 +93,9 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
 
 
 def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
-    """Return the branch that the user named with ``--of`` for a review; only reads.
+    """Return the branch that the user named with ``--of`` for a review; changes nothing.
+
+    A branch on a remote counts as of the last fetch. For a request, its forge is asked.
 
     Args:
         world: The project, with its remotes and the forges.
@@ -102,7 +106,9 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
 
     Raises:
         NotFoundError: There is no such branch, here or on a remote; or the request is not open.
-        UsageError: The base is not a commit here, or is the branch's own commit.
+        UsageError: The base is not a commit here, or is the branch's own commit; the branch is on
+            several remotes; the request comes from a repository that is not one of the remotes; or
+            there is no git repository.
         ForgeError: The forge's program fails.
     """
     branch = _find(world, given, "--of")

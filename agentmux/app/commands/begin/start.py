@@ -112,7 +112,8 @@ class StartRequest:
             not warn that this agent asks before it acts.
         pipeline: The name of the pipeline; None takes the configured one.
         issue: The issue that says what to build; None if there is none.
-        lease: The content of the session's lease file if a fleet runs the session; else empty.
+        lease: The content of the session's lease file, which says until when a session of the fleet
+            may act; empty if no fleet runs the session.
     """
 
     feature: str
@@ -170,7 +171,10 @@ class StartPlan:
 
 
 def to_be_agreed_to(warnings: Iterable[str]) -> tuple[str, ...]:
-    """Return those warnings of a plan that a person must agree to before the start."""
+    """Return those of ``warnings`` that a person must agree to before the start, in their order.
+
+    They are recognised by their text; ``warnings`` are the sentences in `StartPlan.warnings`.
+    """
     return tuple(each for each in warnings if "unfinished" in each or _NO_BRANCH in each)
 
 
@@ -318,6 +322,14 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     If the orchestrator does not start, everything that was created is removed again. If another
     start has just taken the name, the next free name is used; if the user gave the name, the start
     is refused.
+
+    Args:
+        world: The outside world.
+        starter: How the orchestrator is started.
+        plan: What `plan_start` returned.
+
+    Returns:
+        The session, whose orchestrator runs.
 
     Raises:
         AgentmuxError: Something that `plan_start` checks has changed since then, or something could

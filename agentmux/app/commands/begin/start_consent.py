@@ -66,7 +66,9 @@ class StartCommand:
 
 
 def preview_start(world: World, person: Person, command: StartCommand) -> StartPlan:
-    """Show the warnings of a start as notes, and return its plan; reads only, and asks nothing.
+    """Show ``person`` the warnings of a start as notes, and return its plan; create nothing.
+
+    Nobody is asked.
 
     Raises:
         AgentmuxError: Something that the command names does not exist, or `plan_start` finds that

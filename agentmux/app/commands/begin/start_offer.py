@@ -102,6 +102,11 @@ def _name_agents(settings: Settings) -> str:
 
 
 def read_reply(out: Iterable[str]) -> StartReply:
-    """Return the answer in ``out``, the lines that ``agentmux start --json`` has printed."""
+    """Return the answer in ``out``, the lines that ``agentmux start --json`` has printed.
+
+    Raises:
+        ValueError: The lines are not JSON.
+        KeyError: The JSON object has no ``session``, or no ``warnings``.
+    """
     fields = json.loads("\n".join(out))
     return StartReply(session=str(fields["session"]), warnings=tuple(fields["warnings"]))

@@ -269,9 +269,10 @@ def _base(world: World, request: WorkplaceRequest) -> BaseCommit:
 
 
 def worktree_root(world: World) -> str | None:
-    """Return the setting ``git.root``, with ``~`` replaced by the user's home.
+    """Return the setting ``git.root``, with ``~`` at its beginning replaced by the user's home.
 
-    None if it is not set, so worktrees are made in the default place.
+    That is the directory in which worktrees are made; a relative path starts at the top of the
+    repository. None if it is not set: worktrees are then made in the default place.
     """
     root = world.settings.git.root
     home = world.environment.get("HOME")
@@ -328,7 +329,7 @@ def require_beside(branch: str, branches: frozenset[str]) -> None:
 
 
 def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) -> Iterator[str]:
-    """Yield notes on where a session with a worktree works, why, and what is different there.
+    """Yield one note each on where a session with a worktree works, why, and what differs there.
 
     Args:
         world: The project.

@@ -167,7 +167,8 @@ def _where_kept(world: World, state: SessionState) -> str:
 def refuse_changed(digest: str) -> SubmitAnswer:
     """Return the answer that a decision does not count, because the result has changed.
 
-    ``digest`` is the digest of the result that was shown. Nothing is recorded.
+    ``digest`` is the digest (`decision_digest`) of the result that was shown; the reason in the
+    answer names it. Nothing is recorded.
     """
     reason = f"the result is not what was shown with the digest {digest}: look at it again"
     return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)

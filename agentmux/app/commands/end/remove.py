@@ -65,10 +65,10 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 
 
 def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the session's worktree, as its removal has to see it; None if it has no worktree.
+    """Return the description of the session's worktree, for its removal; None if it has none.
 
-    Unlike that of `worktree_of`, it has no checkpoint if the session was exported, or is done and
-    its worktree was removed since: then no work exists only in the checkpoint.
+    It is that of `worktree_of`, but without ``checkpoint`` if no work exists only in the last
+    work-tree checkpoint, because the session was exported, or is done and its worktree was removed.
     """
     if not entry.text("worktree"):
         return None
@@ -105,8 +105,8 @@ def removable_worktree(
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
     """Return in words which changed files a session that is not done leaves in the checkout.
 
-    They are the files that have changed since the session began, as it would have committed them.
-    Empty if there are none, if the session has a worktree, or if git cannot tell.
+    They are the files that it would have committed: those that have changed since it began. Empty
+    if there are none, if the session is done or has a worktree, or if git cannot tell.
     """
     options = entry.fields.get("options")
     dirty = options.get("dirty") if isinstance(options, dict) else None
@@ -182,7 +182,13 @@ def require_nothing_lost(
 ) -> WorktreeLoss:
     """Check that a removal of worktree and branch loses no work; return what it loses and removes.
 
-    With ``force``, the result may contain work that is lost.
+    Nothing is removed. With ``force``, the result may contain work that is lost.
+
+    Args:
+        world: The project.
+        entry: The session.
+        spec: The session's worktree, as `worktree_to_remove` returns it.
+        force: Whether work may be lost.
 
     Raises:
         BlockedError: Work would be lost, and ``force`` is False; the error's reason is
@@ -264,13 +270,17 @@ def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 def besides_words(found: WorktreeLoss) -> str:
     """Return the files in a worktree that are no work of the session, as a phrase in parentheses.
 
-    The phrase begins with a space; it is empty if there are no such files.
+    They are the ``besides`` of ``found``, which `loss_of` returned. The phrase begins with a space;
+    it is empty if there are no such files.
     """
     return f" (with what no commit has: {abbreviate_names(found.besides)})" if found.besides else ""
 
 
 def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    """Return in words what a removal of worktree and branch removes; empty if nothing exists."""
+    """Return in words what a removal of worktree and branch removes; empty if nothing exists.
+
+    ``found`` is the loss of the worktree ``spec``, as `loss_of` returns it.
+    """
     parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
     if found.kept:
         places = ", ".join(map(str, found.kept))

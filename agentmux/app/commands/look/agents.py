@@ -227,7 +227,11 @@ class AgentCommands:
 def envelope(
     agents: Iterable[AgentReport | AgentCommands], problems: Iterable[SessionProblem]
 ) -> dict[str, object]:
-    """Return the JSON answer of the commands that show agents, with ``agents`` and ``problems``."""
+    """Return the JSON answer of the commands that show agents.
+
+    Its keys are ``schema`` (the version of the format, a number), ``agents`` and ``problems``; the
+    latter two are lists with one entry (`as_json`) each.
+    """
     return {
         "schema": SCHEMA,
         "agents": [each.as_json() for each in agents],
@@ -266,13 +270,17 @@ def probe_agent(
 ) -> OperationResult[AgentReport]:
     """Report what the installed program of an agent can do.
 
-    The exit code is `ExitCode.MISSING` if no program is installed, or if it could not be asked.
+    If no program is installed, or if it could not be asked, the result has a problem, and the exit
+    code `ExitCode.MISSING`.
 
     Args:
         world: The outside world.
         name: The agent: a name in the registry, or a command.
         look: Takes the description of the agent. Returns what its program can do, and may run the
             program for that.
+
+    Raises:
+        UsageError: The name is empty, or has a quote that is not closed.
     """
     spec = world.agents.spec(name)
     report = _report(world, spec, look(spec))
@@ -305,6 +313,9 @@ def show_agent(world: World, name: str) -> AgentCommands:
 
     ``name`` is a name in the registry, or a command. The agent's program is run to learn what it
     can do, unless its answer is cached.
+
+    Raises:
+        UsageError: The name is empty, or has a quote that is not closed.
     """
     report = _report(world, world.agents.spec(name))
     kinds = [*report.spec.strategies] or [NO_STRATEGY]

@@ -38,7 +38,8 @@ class Tried:
     Attributes:
         address: The address.
         outcome: What happened to the message.
-        reason: Why, or more about it, without anything secret; may be empty.
+        reason: Why the message was not sent, or more about the outcome; may be empty, and contains
+            nothing secret.
     """
 
     address: Address
@@ -64,8 +65,7 @@ class Channels:
 def send_test(addresses: Sequence[Address], ways: Channels) -> tuple[Tried, ...]:
     """Send one test message to each address; return the outcomes in the order of ``addresses``.
 
-    It waits until all are sent or have failed, and never raises. ``ways`` are the means by which it
-    sends.
+    Waits until all are sent or have failed; never raises. ``ways`` are the means of sending.
     """
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}

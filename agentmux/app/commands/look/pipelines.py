@@ -95,7 +95,7 @@ def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
 
 
 def one_pipeline(world: World, name: str) -> PipelineView:
-    """Return the pipeline with this name, also if it has problems.
+    """Return the pipeline ``name``, also if it has problems.
 
     Raises:
         UsageError: There is no pipeline of this name.

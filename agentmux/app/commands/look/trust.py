@@ -29,7 +29,11 @@ _NAMED: Final = 5
 
 
 class NotTrustedError(ConfigError):
-    """The project's files decide what runs, and the user has not trusted them."""
+    """The project's files decide what runs, and the user has not trusted them.
+
+    ``parts`` are the settings and prompts in these files that are not trusted. The hints name
+    ``command``, with which the user can trust them.
+    """
 
     def __init__(self, parts: Iterable[Part], *, command: str = "agentmux trust") -> None:
         super().__init__(
@@ -78,7 +82,10 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
 
 
 def untrusted_parts(world: World) -> tuple[Part, ...]:
-    """Return all parts of the project's files that the user does not trust as they are now."""
+    """Return all parts of the project's files that the user does not trust as they are now.
+
+    A part is a setting or a prompt in these files that needs the user's trust.
+    """
     known = world.consent.trust.trusted_parts()
     parts = world.consent.trust.parts()
     return tuple(e for e in parts if trust.trust_state(e, known) is not trust.TrustState.TRUSTED)
@@ -167,7 +174,10 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
     Args:
         before: The world before the command wrote the parts.
         after: The world after that.
-        keys: The keys of the parts.
+        keys: The keys of the parts, such as ``agents.claude``.
+
+    Raises:
+        DataError: The trust cannot be written.
     """
     held = {part.key: part for part in before.consent.trust.parts()}
     known = before.consent.trust.trusted_parts()
@@ -258,7 +268,11 @@ def _resolve_player(
 
 
 def spec_of(world: World, agent: str) -> object:
-    """Return the specification of an agent; if there is none, the text of the error."""
+    """Return the specification of an agent, to compare it in two worlds; never raise.
+
+    ``agent`` is a name in the registry, or a command. If it is neither, for example because it is
+    empty, the text of the error is returned.
+    """
     try:
         return world.agents.spec(agent)
     except AgentmuxError as error:

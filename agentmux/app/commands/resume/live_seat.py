@@ -33,7 +33,7 @@ def require_orchestrator(name: str, poke: Callable[[], bool]) -> None:
 
 
 def require_seat(state: SessionState, name: str, seat: str) -> Seat:
-    """Return the seat ``seat`` of the session ``name``.
+    """Return the seat ``seat``, such as ``coder-2``, of the session ``name``.
 
     Raises:
         NotFoundError: The session has no such seat now. The hints name the seats that it has; if it
@@ -53,7 +53,7 @@ def require_seat(state: SessionState, name: str, seat: str) -> Seat:
 
 
 def only_seat(files: SessionFiles, name: str) -> str:
-    """Return the only seat in which an agent runs, for commands that name no seat.
+    """Return the name of the only seat in which an agent runs, for commands that name no seat.
 
     ``files`` is the directory of the session ``name``.
 
@@ -84,8 +84,8 @@ def seat_event(
 ) -> Event:
     """Return a new event that says what the user wants of a seat; the caller records it.
 
-    ``fact`` says what. The event is about the launch that the seat has in ``state``, which must
-    have the seat.
+    ``fact`` says what the user wants. The event is about the launch that the seat named ``seat``
+    has in ``state``, which must have the seat.
     """
     return Event(
         id=world.new_id(),

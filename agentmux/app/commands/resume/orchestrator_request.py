@@ -62,12 +62,12 @@ class OrchestratorRequest:
     session_name: str = ""
 
     def encode(self) -> str:
-        """Return the request as one argument of a command line."""
+        """Return the request as JSON, in one argument of a command line."""
         return json.dumps({**asdict(self), "panes": to_fields(self.panes)})
 
 
 def decode_request(text: str) -> OrchestratorRequest:
-    """Return the request that `OrchestratorRequest.encode` wrote."""
+    """Return the request from ``text``, the result of `OrchestratorRequest.encode`."""
     fields = json.loads(text)
     panes = from_fields(LaunchPolicy, fields["panes"], where="panes")
     return OrchestratorRequest(**{**fields, "panes": panes})
@@ -101,7 +101,7 @@ class OrchestratorReport:
 
 
 def decode_report(data: bytes) -> OrchestratorReport:
-    """Return the report that `OrchestratorReport.encode` wrote."""
+    """Return the report from ``data``, the result of `OrchestratorReport.encode`."""
     fields = json.loads(data)
     return OrchestratorReport(
         **{**fields, "hints": tuple(fields["hints"]), "warnings": tuple(fields["warnings"])}

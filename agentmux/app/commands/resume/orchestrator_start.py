@@ -158,6 +158,15 @@ def reattach(
 ) -> StartedSession:
     """Start a new orchestrator in the tmux session ``own``, for the agents that still run there.
 
+    Waits until it is ready, and then returns the session.
+
+    Args:
+        world: The outside world.
+        starter: How an orchestrator is started.
+        path: The session's directory.
+        state: The session's state.
+        own: The session's tmux session.
+
     Raises:
         BlockedError: Another orchestrator runs the session, or another command is starting one.
         OrchestratorFailedError: The orchestrator could not start.

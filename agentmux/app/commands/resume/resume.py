@@ -416,7 +416,7 @@ def _record_repin(world: World, plan: ResumePlan) -> tuple[str, ...]:
 
 
 def require_unfinished(plan: ResumePlan) -> None:
-    """Check that the session is not done.
+    """Check that the session of ``plan`` is not done.
 
     A session that is done according to the journal, but not yet in its saved state, passes: the
     resume then updates the state.
@@ -501,10 +501,10 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
 
 
 def require_seats(plan: ResumePlan, policy: LaunchPolicy) -> None:
-    """Check that every seat in ``policy`` belongs to this session.
+    """Check that every seat that ``policy`` names belongs to the session of ``plan``.
 
     Raises:
-        NotFoundError: One does not.
+        NotFoundError: One does not. The hints name the seats that the session has.
     """
     seats = {pane.work.seat for pane in plan.panes} | {*plan.state.agents, *plan.state.seats}
     named = {*policy.fresh, *policy.shell, *policy.stopped}

@@ -126,6 +126,16 @@ def resume_with_consent(
 ) -> StartedSession:
     """Check everything that could refuse the resume, ask once for consent, then resume.
 
+    Waits until the orchestrator is ready, and then returns the session. Warnings are shown to the
+    person as notes.
+
+    Args:
+        world: The outside world.
+        person: The person who resumes the session.
+        tools: The operations on processes that a resume needs, and its question.
+        entry: The session.
+        command: What the person asks for.
+
     Raises:
         AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
         DeclinedError: The person did not consent.
@@ -265,7 +275,10 @@ def agents_alive(session: str, words: str) -> BlockedError:
 
 
 def add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
-    """Return ``entries`` and all unfinished sessions of the project, each one once."""
+    """Return all unfinished sessions of the project, and then the other ``entries``.
+
+    Each session is returned once; of the unfinished ones, the one that changed last comes first.
+    """
     sessions = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(sessions.values())
 
@@ -287,6 +300,9 @@ def reattach_with_consent(
     world: World, person: Person, starter: OrchestratorStart, entry: SessionEntry
 ) -> StartedSession:
     """Start a new orchestrator for the agents of a live session, after asking about trust.
+
+    Waits until it is ready, and then returns the session. ``starter`` is how an orchestrator is
+    started.
 
     Raises:
         AgentmuxError: The session is not live, its tmux session cannot be reached, or the

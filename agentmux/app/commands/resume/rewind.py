@@ -73,7 +73,11 @@ class RewoundSession:
 
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
-    """Return the work-tree checkpoints of the session, oldest first."""
+    """Return the work-tree checkpoints of the session, oldest first.
+
+    Raises:
+        DataError: The session cannot be read.
+    """
     return site.files(entry.path).load().current.tree_checkpoints
 
 

@@ -46,7 +46,7 @@ class RecordedInput:
 
 
 def require_message(text: str) -> str:
-    """Check that a message can be typed; return it as it is to be recorded.
+    """Check that the message ``text`` can be typed; return it as it is to be recorded.
 
     Blanks at its ends are removed, and characters that cannot be encoded are replaced.
 

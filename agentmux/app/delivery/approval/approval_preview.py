@@ -38,7 +38,8 @@ def outcome_lines(
 ) -> Iterator[str]:
     """Yield lines that tell the user what an approval would do now, without the summary.
 
-    They contain the verdicts, the files to commit, and where the result goes.
+    They contain the results of the checks, the verdicts, the files to commit, and where the result
+    goes.
 
     Args:
         world: The world of the session's workplace (`with_workplace`).

@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 
 def automatic_way(world: World, files: SessionFiles, state: SessionState) -> tuple[str, str]:
-    """Return how to deliver the result without a person, and why it cannot be approved.
+    """Return how to deliver the result if no person approves it, and why that is not possible.
 
-    The reason is empty if it can be approved.
+    Only reads.
+
+    Args:
+        world: The world of the session's workplace (`with_workplace`).
+        files: The session's directory.
+        state: The state of the session.
+
+    Returns:
+        Where the result goes, as returned by `way_of`, and in words why it cannot be approved
+        without a person. The reason is empty if it can be; otherwise ignore the first text.
     """
     folders = left_out(world, state)
     if folders:

@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 
 
 def has_conflict(state: SessionState) -> bool:
-    """Return whether the merge failed with conflicts; then a request to fix them needs no text."""
+    """Return whether the merge of the session's result has failed with conflicts.
+
+    A request for changes then needs no text: the coder is told to resolve the conflicts.
+    """
     failure = failed_step(state)
     return failure is not None and failure[0] == MERGE and bool(failure[1].record.get("conflicts"))
 
 
 def with_conflicts(state: SessionState, text: str) -> str:
     """Return the task for a coder: ``text``, followed by the conflicts of the failed merge.
+
+    ``text`` is what the user wants to be changed; it is returned unchanged if no merge has failed
+    with conflicts, and may be empty if one has.
 
     Raises:
         UsageError: There is no text, and no conflict either.

@@ -124,7 +124,10 @@ def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
 def ways_along(
     world: World, state: SessionState, behind: Collection[LeftCommits]
 ) -> tuple[str, ...]:
-    """Return hints with the commands that merge the commits ``behind`` into HEAD."""
+    """Return hints with the commands that merge the commits ``behind`` into the worktree's HEAD.
+
+    If files there have uncommitted changes, hints how to commit these come first.
+    """
     git = f"git -C {shlex.quote(state.worktree or '')}"
     commands = (
         git_commands.merge(each.commit[:12], git=git, is_related=each.is_related) for each in behind
@@ -136,13 +139,16 @@ def ways_along(
 def digest_of(world: World, files: SessionFiles, state: SessionState) -> str:
     """Return the `decision_digest` of the current result, which this asks git for.
 
-    It raises the errors of `deliverable`.
+    Raises:
+        GitError: Git refuses.
+        MissingError: Git does not answer.
+        OSError: There is no disk space for what git computes.
     """
     return decision_digest(files, state, deliverable(world, state))
 
 
 def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable) -> str:
-    """Return the digest of what the user is shown before a decision.
+    """Return the digest (a short hash) of what the user is shown before a decision.
 
     It changes if, and only if, one of these changes: the files, the commit message, the verdicts,
     the results of checks, the summary, the phase, the cycle, where HEAD is outside of the session's

@@ -44,14 +44,20 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
 
 
 def deliverable_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
-    """Return `result_view`, and what an approval would do or why the result cannot be approved."""
+    """Return the `result_view` with ``goes``: what an approval would do, or why it cannot be given.
+
+    Only reads, and takes as long as git does.
+    """
     asked = question_or_obstacle(world, files, state)
     goes = f"it cannot be approved now: {asked}" if isinstance(asked, str) else asked.effect
     return replace(result_view(world, files, state), goes=(goes,))
 
 
 def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
-    """Return the digest of the current result; empty if it cannot be determined."""
+    """Return the `decision_digest` of the current result; empty if it cannot be determined.
+
+    It is the short hash by which a decision refers to the result.
+    """
     try:
         return digest_of(world, files, state)
     except (AgentmuxError, OSError):
@@ -72,9 +78,10 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
 def check_lines(
     world: World, files: SessionFiles, state: SessionState, *, tail: int = 0
 ) -> Iterator[str]:
-    """Yield the outcomes of the checks, and a line if the files have changed since then.
+    """Yield the outcomes of the checks as lines, and one more if the files have changed since then.
 
-    For ``tail``, see `verified_lines`.
+    A command that did not pass is followed by the last ``tail`` lines of its output. If nothing was
+    checked, a line says so, except for a session whose result is a report.
     """
     yield from verified_lines(state, tail=tail)
     try:

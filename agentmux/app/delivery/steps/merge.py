@@ -55,10 +55,10 @@ def merge_base(state: SessionState) -> str:
 
 
 def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return hash and subject of each commit that a merge would bring back to the base branch.
+    """Return the commits that a merge would bring back to the base branch, oldest first.
 
-    The base branch had them when the session began, and somebody has removed them since, so they
-    are not the session's work.
+    Each is given as one text with its abbreviated hash and its subject. The base branch had them
+    when the session began, and somebody has removed them since, so they are not the session's work.
     """
     base, began = state.base, state.options.base
     if not state.worktree or state.continued or began is None or base is None or not base.branch:
@@ -106,10 +106,10 @@ class MergeStep:
     """
 
     def prepare(self, work: StepWork) -> Record:
-        """Compute the merge, and move nothing; return ``base``, ``old`` and ``new``.
+        """Compute the merge of ``work``, and move no branch; return ``base``, ``old`` and ``new``.
 
-        ``base`` is the branch; ``old`` and ``new`` are the ids of its last commit before and after
-        the merge.
+        ``base`` is the branch to merge into; ``old`` and ``new`` are the ids of its last commit
+        before and after the merge.
 
         Raises:
             StepError: There are conflicts; the error's record has ``base``, and ``conflicts`` as
@@ -170,6 +170,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
     directory.
 
     Raises:
+        GitError: The session began on no branch, or works in the checkout, where nothing is merged.
         MissingError: Git or a tmux server does not answer, so nobody can tell.
         OSError: There is no disk space for what git computes.
     """

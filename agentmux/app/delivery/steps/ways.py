@@ -50,9 +50,10 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
 
 
 def possible_ways(world: World, state: SessionState) -> Iterator[tuple[str, str]]:
-    """Yield each way that the result can go, with a sentence for people (`describe_way`).
+    """Yield each way that the result can go (`way_of`), with a phrase for people (`describe_way`).
 
-    Only reads; leaves out ways that are not possible now.
+    Only reads; leaves out ways that are not possible now. Yields nothing if commits are turned off
+    for the session.
     """
     for way in (KEEP, MERGE, PUSH, PR) if state.commits else ():
         with suppress(AgentmuxError, OSError):
@@ -69,7 +70,10 @@ def _require_possible(world: World, state: SessionState, way: str) -> None:
 
 
 def describe_way(world: World, state: SessionState, way: str) -> str:
-    """Return where the result goes, as a phrase for people; empty if it is only committed."""
+    """Return where the result goes, as a phrase for people such as ``then merged into main``.
+
+    Empty if the result is only committed. ``way`` is what `way_of` returned.
+    """
     if way == MERGE:
         return f"then merged into {merge_base(state)}"
     if way not in {PUSH, PR}:

@@ -72,7 +72,7 @@ class MonitorLoop(Loop, Protocol):
         """Make the loop run ``work`` soon, which must not raise; may be called from any thread."""
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving the session, and record ``cause``.
+        """Stop driving the session, and record ``cause``: why, in words.
 
         ``kill_session`` also has its tmux session killed, after everything else.
         """

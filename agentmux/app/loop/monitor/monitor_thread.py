@@ -21,7 +21,7 @@ _END_S: Final = 6.0
 
 
 class MonitorThread:
-    """Runs small pieces of work one after another, in an event loop of its own.
+    """Runs small pieces of work one after another, in a thread and an event loop of its own.
 
     Without a keyboard there are no keys to answer; then each piece of work runs at once, in the
     caller's thread.

@@ -99,7 +99,7 @@ class Notices:
                 self._notify(on, about)
 
     def tell_of_loss(self) -> None:
-        """Notify the user that the session's directory is gone, where nothing can be recorded."""
+        """Notify the user that the session's directory is gone; does not record that it did."""
         self._notify(Occasion.FAILED, [Notice(key="lost", on=Occasion.FAILED)])
 
     def _lasts(self, notice: Notice) -> bool:
@@ -111,7 +111,7 @@ class Notices:
         return now - self._trouble_since >= _LASTING_S
 
     async def close(self) -> None:
-        """Wait a moment until the messages so far are on their way."""
+        """Wait until the messages so far are on their way, but no longer than a moment."""
         if self._going:
             waits = [event.wait for event in self._going]
             done = in_daemon_thread(lambda: [wait(_CLOSE_S) for wait in waits])

@@ -44,7 +44,7 @@ def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
 
     Args:
         state: The state of the session.
-        name: The seat.
+        name: The name of the seat, such as ``coder-2``.
         seen: What the seat's agent does; None if unknown.
     """
     return name in list_restartable_seats(state) or (seen is not None and waits(seen))
@@ -76,7 +76,7 @@ def left_options(state: SessionState) -> Mapping[str, str]:
 
 
 class TmuxOptions:
-    """Writes the options of one session; only those whose values have changed."""
+    """Writes the tmux options of one session; only those whose values have changed."""
 
     def __init__(self, terminal: OwnSession) -> None:
         self._terminal = terminal

@@ -15,7 +15,7 @@ from agentmux.core.pipeline.work import Work
 
 
 class AgentProbes:
-    """Probes the programs of one session's agents, each program once per process."""
+    """Asks the programs of one session's agents what they can do, each program once per process."""
 
     def __init__(
         self, world: World, session: Session, background: BackgroundTasks, loop: Loop

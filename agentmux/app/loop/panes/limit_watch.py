@@ -26,21 +26,25 @@ class LimitWatch:
     def __init__(
         self, world: World, session: Session, sight: ObservedPanes, wake: Callable[[], None]
     ) -> None:
-        """Take the session; ``wake`` wakes the loop, which may have something new to do."""
+        """Take the session, and ``sight``, what was last seen of its panes.
+
+        ``wake`` is called when something was recorded: it wakes the loop, which may have to act.
+        """
         self._world = world
         self._session = session
         self._sight = sight
         self._wake = wake
 
     def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> ScreenReading:
-        """Return what a screen shows, but no usage limit above the last prompt or wake-up message.
+        """Return what a screen shows, except a usage limit that is above our last message there.
 
-        The last prompt is recognised by the id of its launch, a wake-up message by the time in it.
+        Our last message is the prompt, recognised by the id of its launch, or a later wake-up
+        message, recognised by the time in it.
 
         Args:
             spec: The description of the agent.
             name: The name of the seat.
-            seat: The seat.
+            seat: The seat, as the session's state has it.
             text: The screen as plain text.
         """
         woken = self._woken(name, seat)

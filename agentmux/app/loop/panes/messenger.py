@@ -74,7 +74,7 @@ class Messenger:
         error.
 
         Args:
-            seat: The seat.
+            seat: The name of the seat, such as ``coder-2``.
             launch: The id of the launch.
             pane: The id of the launch's pane.
             prompt: The path of the prompt, relative to the session's directory.
@@ -225,7 +225,7 @@ class Messenger:
         self._loop.say(f"{action.seat}: could not be told that {what} ({why})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind a quiet agent of its work, unless its launch was reminded before.
+        """Remind the quiet agent of ``seat`` of its work, unless its launch was reminded before.
 
         If nothing can be typed into its pane now, the reminder is put off (`QuietAgents.put_off`).
         The result is recorded if something was typed, and shown to the user in any case.
@@ -287,7 +287,7 @@ class Messenger:
         A second message to the same seat waits for the first.
 
         Args:
-            seat: The seat.
+            seat: The name of the seat, such as ``coder-2``.
             pane: The id of its pane.
             text: What to type.
             once: Type nothing if the text is on the screen already; only a missing Enter is
@@ -339,7 +339,7 @@ class Messenger:
         because it may wait for these keys.
 
         Args:
-            seat: The seat.
+            seat: The name of the seat, such as ``coder-2``.
             pane: The id of its pane.
             keys: The keys, as `answer_keys.read_keys` returns them.
             screen: The digest of the screen that the user saw; on any other screen no key is
@@ -364,11 +364,11 @@ class Messenger:
 
 
 def message_inputs(state: SessionState, seat: str, *, session: Path, tree: Path) -> PromptInputs:
-    """Return the values that a message to the agent of a seat may contain.
+    """Return the values for the variables in a message to the agent of a seat.
 
     Args:
         state: The state of the session; it must have the seat.
-        seat: The seat.
+        seat: The name of the seat, such as ``coder-2``.
         session: The session's directory.
         tree: The directory in which the agent works.
     """

@@ -73,7 +73,7 @@ class ObservedPanes:
         self.unsent = {each: known for each, known in self.unsent.items() if each in self.panes}
 
     def pane_id(self, launch: str) -> str:
-        """Return the id of a launch's pane; empty if none was seen."""
+        """Return the id of the pane of a launch, by the launch's id; empty if none was seen."""
         pane = self.panes.get(launch)
         return "" if pane is None else pane.id
 
@@ -92,7 +92,7 @@ class ObservedPanes:
     def note(self, seat: str, seen: SeatStatus) -> None:
         """Set the status of a seat to ``seen``; nothing is written to the disk.
 
-        If ``status`` is the known one, the known ``since`` and ``source`` are kept.
+        If the ``status`` in it is the known one, the known ``since`` and ``source`` are kept.
         """
         known = self.statuses.get(seat)
         if known is not None and known.status == seen.status:
@@ -105,16 +105,16 @@ class ObservedPanes:
         self.statuses = {name: known for name, known in self.statuses.items() if name in seats}
 
     def last_look(self, launch: str) -> LastLook | None:
-        """Return the last look at the screen of a launch; None if there was none."""
+        """Return the last look at the screen of the launch with this id; None if there was none."""
         return self.last_looks.get(self.pane_id(launch))
 
     def digest(self, launch: str) -> str | None:
-        """Return the digest of the last screen of a launch; None if it was not looked at."""
+        """Return the digest of a launch's last screen, by its id; None if it was not looked at."""
         last_look = self.last_look(launch)
         return None if last_look is None else last_look.digest
 
     def may_try(self, launch: str) -> bool:
-        """Return whether the prompt of a launch may be typed now, as far as is known.
+        """Return whether the prompt of the launch with this id may be typed now.
 
         A prompt that was not tried yet may be typed. One that did not arrive may be typed if
         nothing of it was typed and the screen has changed since, or if the user wants it.

@@ -27,7 +27,10 @@ class QuietAgents:
     def __init__(
         self, world: World, session: Session, sight: ObservedPanes, spec: Callable[[str], AgentSpec]
     ) -> None:
-        """Take the session and its panes; ``spec`` returns the agent that plays a seat."""
+        """Take the session, and ``sight``, what was last seen of its panes.
+
+        ``spec`` takes the name of a seat; returns the description of the agent that plays it.
+        """
         self._world = world
         self._session = session
         self._sight = sight

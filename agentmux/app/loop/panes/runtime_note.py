@@ -40,7 +40,15 @@ class RuntimeNote:
         sight: ObservedPanes,
         identity: Mapping[str, object],
     ) -> None:
-        """Take the session; ``identity`` describes this process: pids, start times, socket."""
+        """Take the session; write nothing yet.
+
+        Args:
+            session: The session.
+            tools: The parts of the outside world that only the loop needs.
+            sight: What was last seen of the panes.
+            identity: The fields of the note that describe this process: its version, the pids and
+                start times of the orchestrator and the tmux server, the server's socket.
+        """
         self._session = session
         self._tools = tools
         self._sight = sight

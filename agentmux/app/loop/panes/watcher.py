@@ -117,7 +117,14 @@ class Watcher:
         *,
         identity: Mapping[str, object],
     ) -> None:
-        """Take the session; ``identity`` describes this process: pids, start times, socket."""
+        """Take the session; look at nothing yet.
+
+        Args:
+            world: The outside world.
+            session: The session.
+            tools: The parts of the outside world that only the loop needs.
+            identity: The fields of the runtime note that describe this process; see `RuntimeNote`.
+        """
         self._world = world
         self._session = session
         self._tools = tools
@@ -221,7 +228,10 @@ class Watcher:
         return "", None
 
     def spec(self, seat: str) -> AgentSpec:
-        """Return the description of the agent that plays the seat."""
+        """Return the description of the agent that plays the seat, by the seat's name.
+
+        If no agent was launched for the seat, it is the description of an unknown agent.
+        """
         record = self._session.state.agents.get(seat, {})
         return self._world.agents.spec(str(record.get("agent", "")) or "none")
 
@@ -282,7 +292,7 @@ class Watcher:
             self.sight.forgive(pause_s)
 
     def look_at(self, launches: tuple[str, ...], *, final: bool = True) -> None:
-        """Look at the panes of these launches now, if their screens can be read.
+        """Look at the panes of the launches with these ids now, if their screens can be read.
 
         ``final`` says that the panes are about to be closed: their screens are saved even if they
         have not changed, and no usage limit is recorded.
@@ -442,8 +452,12 @@ class Watcher:
     async def confirm(self, seat: str, launch: str) -> None:
         """Look at a launch's screen until it proves that the prompt arrived; that is then recorded.
 
-        It looks at growing intervals, for about 20 seconds, and ends without a result after that or
-        when the launch is over.
+        This looks again after growing pauses, for about 20 seconds in all. Nothing is recorded if
+        the prompt does not arrive in that time, or if the seat has another launch by then.
+
+        Args:
+            seat: The name of the seat.
+            launch: The id of the launch.
         """
         for pause_s in _LOOKS_S:
             await asyncio.sleep(pause_s)

@@ -17,7 +17,13 @@ class Approvers:
     def __init__(
         self, own: Mapping[str, str], approver: Callable[[str], Mapping[str, str] | None]
     ) -> None:
-        """Take the environment of this process, and `LoopDependencies.approver`."""
+        """Take where the environments come from.
+
+        Args:
+            own: The environment of this process.
+            approver: Takes the id of an approval. Returns the environment that the approving
+                command left; None if it left none, or if it was returned before.
+        """
         self._own = own
         self._approver = approver
         self._known: dict[str, Mapping[str, str]] = {}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class BaseRunner:
     """Performs the actions of the checks on the base, except launches; no failure stops a session.
 
-    Git may take long in a large repository, so it runs in the background.
+    The base is the commit from which the session began; these checks show what failed there
+    already. Git may take long in a large repository, so it runs in the background.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
-    """Write to the journal that a commit or another step of a delivery failed.
+    """Write to the journal ``fact``: that a commit or another step of a delivery failed.
 
     Raises:
         SupersededError: Another process has taken the session over.

@@ -39,9 +39,13 @@ class TreeSaver:
     def __init__(
         self, world: World, session: Session, loop: Loop, is_ours: Callable[[], bool]
     ) -> None:
-        """Save the tree of ``world``.
+        """Prepare to save the work tree of ``world``; save nothing yet.
 
-        Nothing is recorded once ``is_ours`` returns False: another process has the session then.
+        Args:
+            world: The world of the session's workplace.
+            session: The session.
+            loop: Shows the user why a checkpoint could not be taken; is woken after each.
+            is_ours: Returns False once another process has the session; nothing is recorded then.
         """
         self._session = session
         self._loop = loop

@@ -51,7 +51,7 @@ class PipelineError(ConfigError):
     def __init__(
         self, name: str, path: str, problems: tuple[Problem, ...], *, is_shown: bool = False
     ) -> None:
-        """Take the problems of the pipeline ``name``.
+        """Take the problems of the pipeline ``name``, and the ``path`` of its definition.
 
         ``is_shown`` leaves out the hint that shows the pipeline, because the user is looking at it.
         """
@@ -162,7 +162,7 @@ def _digest(text: str) -> str:
 
 
 def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
-    """Return the roles of a pipeline, as far as its definition can be read; built-in ones first.
+    """Return the roles of the pipeline ``name``, as far as it can be read; built-in ones first.
 
     If one of the roles may ask for research, the researchers are included. Empty if there is no
     such pipeline.
@@ -173,7 +173,7 @@ def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
 
 
 def session_roles(state: SessionState) -> tuple[str, ...]:
-    """Return the roles that may take part in the session."""
+    """Return the names of the roles that may take part in the session, built-in ones first."""
     phases = pipeline_of(state).phases
     there = (each for each in phases if each.when is not When.REQUESTED or state.product_manager)
     return with_researchers(role for each in there for role in each.roles)

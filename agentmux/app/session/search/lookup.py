@@ -206,7 +206,10 @@ def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 
 def entry_at(site: Site, path: Path) -> SessionEntry:
-    """Return the entry of a session directory; whatever is in it, this raises nothing."""
+    """Return the entry of the session directory ``path``; whatever is in it, this raises nothing.
+
+    If the session cannot be read, the entry has a ``problem``.
+    """
     fields = site.folders.read_unchecked(path)
     if fields is not None:
         return _entry(site, path, fields, "state.json")
@@ -321,7 +324,7 @@ def short_name(site: Site, path: Path) -> str:
 
 
 def is_whole(site: Site, entry: SessionEntry, name: str) -> bool:
-    """Whether ``name``, for which `resolve` returned ``entry``, was typed in full.
+    """Return whether ``name``, for which `resolve` returned ``entry``, was typed in full.
 
     True if it is the session's name, its slug, a path, or the whole first line of its request;
     False if it is only the beginning of one of these.
@@ -509,7 +512,10 @@ def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
 
 
 def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
-    """Return the error for a directory that is a copy of the live session at ``original``."""
+    """Return the error that the directory of ``entry`` is a copy of the one at ``original``.
+
+    A session is live there, so nothing may be done with the copy.
+    """
     return BlockedError(
         describe_copy(entry, original),
         reason="copy",
@@ -518,7 +524,7 @@ def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
 
 
 def describe_copy(entry: SessionEntry, original: Path) -> str:
-    """Return the sentence that the directory is a copy of the live session at ``original``."""
+    """Return the sentence that the directory of ``entry`` is a copy of the one at ``original``."""
     return f"{entry.path} is a copy of the live session at {original}"
 
 
@@ -542,8 +548,8 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
 def tmux_name(site: Site, entry: SessionEntry) -> str:
     """Return the name of the session's tmux session.
 
-    If the state records no name (an older format), it is the configured name; if no state can be
-    read, it is derived from the session's name.
+    If the state records no name (an older format), the configured name is returned; if no state can
+    be read, a name derived from the session's own.
     """
     if not entry.fields:
         return layout.tmux_name(entry.name)

@@ -125,7 +125,7 @@ def lost_lines(site: Site) -> Iterator[str]:
 
 
 def what_ended(trace: SessionTrace) -> str:
-    """Return the sentence that the session ended because its directory is gone."""
+    """Return the sentence that the session of ``trace`` ended because its directory is gone."""
     path, project = Path(trace.path), _project(trace)
     phase = f" in phase {trace.phase}" if trace.phase else ""
     why = f"is gone with {project}" if _is_gone(project) else "was deleted"
@@ -135,6 +135,7 @@ def what_ended(trace: SessionTrace) -> str:
 def what_is_left(trace: SessionTrace) -> Iterator[str]:
     """Yield a line for each thing that a deleted session has left, then lines on how to go on.
 
+    ``trace`` is the record of the session that is kept outside of its directory.
     A session can leave its worktree or branch, changes in the checkout, and conversations. Each
     line ends with the command that shows or uses it.
     """

@@ -22,7 +22,7 @@ UNNOTED: Final = "older"
 def other_version(note: Mapping[str, object] | None) -> str | None:
     """Return the version of the orchestrator that wrote ``note``; None if it is this program's.
 
-    Also None if the note is not an orchestrator's; `UNNOTED` if it names no version.
+    Also None if the note is not an orchestrator's; ``older`` (`UNNOTED`) if it names no version.
 
     Args:
         note: The note that the holder of the session's lock wrote about itself; None if there is

@@ -72,7 +72,7 @@ def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
 
 
 def is_changed(world: World, state: SessionState) -> bool:
-    """Whether tracked files in the session's own worktree have uncommitted changes.
+    """Return whether tracked files in the session's own worktree have uncommitted changes.
 
     Git may refuse to merge until these are committed. False in the checkout, and if a file that had
     changes when the session began has changes now. ``world`` is that of the session's workplace.

@@ -123,7 +123,9 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
 
 
 def find_tree_taken_error(site: Site, top: Path) -> TreeTakenError | None:
-    """Return why nobody else may change the files at ``top``: a session works there; else None.
+    """Return the error that a session works in the work tree ``top``; None if none does.
+
+    While it works there, nobody else may change the files.
 
     Raises:
         MissingError: A tmux server does not answer, so nobody can tell.

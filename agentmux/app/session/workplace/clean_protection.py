@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def protect_from_clean(world: World, session: Path) -> bool:
     """Protect the sessions folder from ``git clean``; return whether it is protected.
 
-    Safe to repeat. ``session`` is the directory of a session. If that is outside of the project's
+    This creates an empty repository in the folder, and adds a line to git's ``info/exclude``. Safe
+    to repeat. ``session`` is the directory of a session. If that is outside of the project's
     sessions folder, nothing is done and False returned: the folder may not be AgentMux's own.
     """
     if session.parent != sessions_dir(world.project):

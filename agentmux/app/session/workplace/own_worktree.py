@@ -116,7 +116,10 @@ def find_remake_obstacle(
 
 
 def has_lost_worktree(state: SessionState) -> bool:
-    """Whether the session's worktree was deleted; looks at one file only, and never fails."""
+    """Return whether the session's worktree was deleted; looks at one file only, and never fails.
+
+    False if the session works in the checkout, or if its worktree was never made.
+    """
     return state.worktree is not None and state.worktree_made and is_away(Path(state.worktree))
 
 
@@ -233,8 +236,8 @@ def make_worktree(
             folder that is nowhere else, such as staged files. That work stays where git keeps it.
 
     Returns:
-        The fact to record (None if the worktree existed and the journal already knows it), and
-        warnings.
+        The fact to record (None if the session has no worktree, or if it existed and the journal
+        already knows it), and warnings, one sentence each.
 
     Raises:
         WorktreeTakenError: Something else is in its place.

@@ -51,7 +51,7 @@ def workplace(site: Site, fields: Json) -> Path:
 
 
 def is_away(worktree: Path) -> bool:
-    """Whether no worktree is at ``worktree``; looks at one file only, and never fails.
+    """Return whether no worktree is at ``worktree``; looks at one file only, and never fails.
 
     False if the file system does not tell.
     """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> SessionView:
     """Return the view with the digest of the result that the user has to decide on.
 
+    The digest is a short hash, by which a decision refers to the result that was shown.
     The view is returned unchanged if the session waits for no decision, or if git cannot tell now
     what would be delivered.
 

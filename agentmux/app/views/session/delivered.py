@@ -74,7 +74,7 @@ def wait_delivered(
         site: The project.
         entry: The session.
         approval: The id of the approval.
-        timeout_s: How long to wait; 0 looks once.
+        timeout_s: How long to wait, in seconds; 0 looks once.
         monotonic: Returns the seconds of a clock that never goes back.
         say: Called with the obstacle that holds up the delivery, in words, each time it changes.
 

@@ -37,7 +37,7 @@ class LastScreen:
     """The last screen of a seat's pane.
 
     Attributes:
-        seat: The seat.
+        seat: The name of the seat, such as ``coder-2``.
         agent: The name of the seat's agent; empty if unknown.
         ansi: The rows joined by newlines, with SGR sequences.
         cols: The width of the screen, in columns.
@@ -56,7 +56,7 @@ class LastScreen:
 
     @property
     def digest(self) -> str:
-        """The digest by which ``agentmux answer`` recognises this screen."""
+        """The digest (a short hash) by which ``agentmux answer`` recognises this screen."""
         return screen_digest(self.ansi)
 
     def now(self, screen: Screen, at: str) -> LastScreen:
@@ -101,7 +101,11 @@ class LastScreen:
         return tuple(rows)
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields of this screen for a JSON answer."""
+        """Return the fields of this screen for a JSON answer.
+
+        Its keys are the names of the attributes, ``digest``, and ``text``: the rows as plain text,
+        joined by newlines. ``captured_at`` is None if unknown.
+        """
         return {
             "seat": self.seat,
             "agent": self.agent,
@@ -158,7 +162,10 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
 
 def heading(screen: LastScreen, now: datetime) -> str:
-    """Return the line to print above a screen: its seat, its agent, and how old it is."""
+    """Return the line to print above a screen: its seat, its agent, and how old it is at ``now``.
+
+    If the agent had ended, its exit status is added.
+    """
     parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
     parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
     return f"== {' · '.join(parts)} =="
@@ -191,7 +198,10 @@ def _place(seat: str) -> tuple[int, int, str]:
 
 
 def no_screen(seat: str, agent: str = "") -> LastScreen:
-    """Return an empty screen, for a seat of which no screen was kept."""
+    """Return an empty screen of one column and one row, for a seat of which no screen was kept.
+
+    ``agent`` is the name of the seat's agent; empty if unknown.
+    """
     return LastScreen(
         seat=seat, agent=agent, ansi="", cols=1, rows=1, captured_at="", exit_status=None
     )

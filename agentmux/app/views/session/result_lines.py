@@ -27,7 +27,10 @@ _LEAST: Final = 2
 
 
 class ResultStyle(Enum):
-    """How a line of a result looks."""
+    """How a line of a result looks.
+
+    ``MORE`` is for the line that says how many lines of a part were left out.
+    """
 
     TEXT = "text"
     HEADING = "heading"
@@ -36,7 +39,12 @@ class ResultStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """A line of a result."""
+    """A line of a result, with how it looks.
+
+    Attributes:
+        text: The line as plain text.
+        style: How it looks.
+    """
 
     text: str
     style: ResultStyle = ResultStyle.TEXT

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> SessionView:
-    """Return the view with the digest of each seat's last screen.
+    """Return the view with ``screen`` in its seats: digest and time of each seat's last screen.
+
+    A seat without a screen is returned unchanged.
 
     Args:
         entry: The session.
@@ -46,7 +48,7 @@ def present_screen(world: World, entry: SessionEntry, seat: str, read: ReadFile)
     Args:
         world: The project, with its settings and tools.
         entry: The session.
-        seat: The seat.
+        seat: The name of the seat, such as ``coder-2``.
         read: Takes the path of the seat's snapshot and a maximal size in bytes. Returns the
             content, which says which agent has the seat; None if there is no such file, or if it is
             larger.
@@ -67,7 +69,7 @@ def present_screen(world: World, entry: SessionEntry, seat: str, read: ReadFile)
 
 
 def asking_seats(site: Site, entry: SessionEntry) -> frozenset[str]:
-    """Return the seats whose agents ask a question, according to the orchestrator's last note.
+    """Return the names of the seats whose agents ask a question, by the orchestrator's last note.
 
     Empty if no orchestrator runs.
     """

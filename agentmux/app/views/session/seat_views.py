@@ -116,7 +116,10 @@ def _seat_label(status: str, until: datetime | None, now: datetime) -> str:
 
 
 def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
-    """Return the words for a session's status; a parked session names its first wake-up time."""
+    """Return the words for a session's status.
+
+    For a session that waits for usage limits, they say when the first of ``seats`` is woken.
+    """
     parked = [seat for seat in seats if seat.parked_until and seat.status == PARKED]
     if status is not SessionStatus.PARKED or not parked:
         return status_label(status)

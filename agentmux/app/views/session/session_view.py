@@ -24,11 +24,12 @@ class SeatView:
     """What ``status`` shows of one seat.
 
     Attributes:
-        seat: The seat.
+        seat: The name of the seat, such as ``coder-2``.
         role: The seat's role; empty if it waits for its first launch.
         agent: The name of the seat's agent.
-        mode: How it was launched: ``native``, ``fresh``, ``shell`` (a shell for a person) or
-            ``screen`` (only its last screen); ``-`` if it waits for its first launch.
+        mode: How it was launched: ``native`` (with its earlier conversation), ``fresh`` (with a new
+            one), ``shell`` (a shell for a person) or ``screen`` (only its last screen); ``-`` if it
+            waits for its first launch.
         reason: Why it was launched in this mode; empty if it waits for its first launch.
         status: What the seat's agent does, or why it is gone: a word of `core.names.statuses`.
         source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
@@ -97,7 +98,7 @@ class SessionView:
         phase: The current phase; None if the state cannot be read.
         state_source: Where the state was read: ``state.json``, ``backup``, ``journal`` or ``none``.
         status: The session's status.
-        cycle: The cycle, from 1.
+        cycle: The number of the cycle (one pass through the pipeline), from 1.
         review_iteration: How many fixes this cycle has had, including one in progress.
         review_outcome: What the checks and reviews have found together: ``passed``, or ``capped``
             (not passed, and no more fixes are made); None while that is open.
@@ -207,7 +208,11 @@ class SessionView:
         return {"phase": self.phase, "cycle": self.cycle, "digest": self.digest or None}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields of this view for a JSON answer."""
+        """Return the fields of this view for a JSON answer.
+
+        Its keys are the names of the attributes, except those that the class calls "not in JSON"
+        and ``digest``, which is in ``decision``.
+        """
         fields: dict[str, Any] = _shown_fields(self)
         fields["seats"] = [_shown_fields(seat) for seat in self.seats]
         fields["decision"] = self._decision() if self.decision else None
@@ -237,7 +242,9 @@ def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:
 def delivery_as_json(delivery: Json | None) -> dict[str, object] | None:
     """Return a delivery, as ``state.json`` has it, for a JSON answer; None if there is none.
 
-    The fields in the ``record`` of each step are put beside the step's ``status`` and ``reason``.
+    Its keys are ``id`` (of the approval), ``then`` (where the result goes) and ``steps``, a mapping
+    by the step's name. The fields in the ``record`` of each step are put beside the step's
+    ``status`` and ``reason``.
     """
     if delivery is None:
         return None

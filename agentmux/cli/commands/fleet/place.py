@@ -51,6 +51,8 @@ def place_of_fleet(invocation: Invocation) -> FleetHome:
 def engine_of(ctx: typer.Context) -> sa.Engine:
     """Return the engine of the fleet's database; its connections are closed when the command ends.
 
+    ``ctx`` is the context of that command; ``ctx.obj`` is its `Invocation`.
+
     Raises:
         AgentmuxError: There is no database, it does not answer, or it has another version.
     """

@@ -70,7 +70,12 @@ def _waits(count: int) -> str:
 
 
 def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:
-    """Yield the lines of `fleet show`; ``fields`` are what it answers with ``--json``."""
+    """Yield the lines of `fleet show` for one feature.
+
+    Args:
+        fields: The JSON object about the feature that `fleet show --json` prints.
+        colours: Whether to colour the status.
+    """
     status = str(fields["status"])
     painted = render.paint(status, colours=colours)
     yield f"{printable(str(fields['id']))}  {painted}  {printable(str(fields['title']))}"

@@ -64,7 +64,10 @@ def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
 
 
 def describe_survivors(alive: Iterable[Survivor]) -> str:
-    """Return the agents as a text for people: for each one the seat, the pid and the program."""
+    """Return the agents as a text for people: for each one the seat, the pid and the program.
+
+    They are separated by commas; the text is empty if there are none.
+    """
     return ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
 
 
@@ -82,7 +85,10 @@ def survivors_of(uuid: str, path: Path) -> Survivors | None:
 
 
 def as_survivors(alive: tuple[Survivor, ...]) -> Survivors | None:
-    """Return these processes in words, with a function that ends them; None if there are none."""
+    """Return these processes in words, with a function that ends them; None if there are none.
+
+    Nothing is ended before that function is called.
+    """
     return Survivors(words=describe_survivors(alive), end=partial(end, alive)) if alive else None
 
 

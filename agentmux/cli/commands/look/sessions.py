@@ -283,7 +283,8 @@ def one(invocation: Invocation, name: str | None, *, command: str) -> tuple[Site
         command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: No session matches, or several do.
+        NotFoundError: No session matches, or several do; without a name, there is no session, or
+            several are not done.
     """
     site, entries = _named_or_going(invocation, name, command=command)
     return site, select_session(entries, command=command)

@@ -77,6 +77,8 @@ def how_to_answer(session: str, screen: LastScreen) -> str:
 def screen_rows(invocation: Invocation, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
     """Return the rows of a screen for `render.screen`, cut to the terminal's width if there is one.
 
+    A row is text, with escape sequences for its colours if they are shown.
+
     Args:
         invocation: Tells whether there is a terminal, and whether it shows colours.
         screen: The screen.

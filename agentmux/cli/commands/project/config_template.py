@@ -110,7 +110,10 @@ class Choices:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The dotted keys that these answers set and that need trust, such as ``roles.coder``."""
+        """The dotted keys that these answers set and that need trust, such as ``roles.coder``.
+
+        ``defaults.agent`` and ``verify`` are always among them.
+        """
         roles = (f"roles.{role}" for role in self.roles)
         agents = (f"agents.{name}" for name in self.permissions)
         return ("defaults.agent", *roles, *agents, "verify")
@@ -119,7 +122,8 @@ class Choices:
 def config_text(chosen: Choices, *, with_schema: bool = False) -> str:
     """Return the text of the configuration file that sets what was chosen; writes nothing.
 
-    With ``with_schema`` its first line names the schema beside it.
+    With ``with_schema``, the first line of the text names a schema file beside the configuration,
+    which `write` then writes, too.
     """
     # JSON is valid YAML, so this quotes any name.
     roles = (f"  {role}: {{agent: {json.dumps(name)}}}" for role, name in chosen.roles.items())
@@ -141,9 +145,10 @@ def config_text(chosen: Choices, *, with_schema: bool = False) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a configuration file, over any that is there, and its schema if the text names that.
+    """Write ``text`` into the configuration file ``path``, over any file that is there.
 
-    The schema is written beside the file.
+    The folder is created if it is missing. If the first line of ``text`` names the schema, as
+    `config_text` does on request, the JSON Schema of the configuration is written beside the file.
 
     Raises:
         DataError: A file cannot be written.

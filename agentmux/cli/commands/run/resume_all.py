@@ -63,10 +63,10 @@ def resume_all(
             launch policy of each, by the session's name. Called only if a person can be asked and
             has not given ``--yes``.
         yes: Whether the person has agreed beforehand (``--yes``).
-        json: Print JSON.
+        json: Whether to print JSON.
 
     Returns:
-        The worst exit code of all.
+        The worst exit code of all resumes; 0 if all sessions were resumed.
 
     Raises:
         NotFoundError: No session can be resumed.

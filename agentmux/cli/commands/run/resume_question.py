@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 def ask_resume(invocation: Invocation, world: World, question: ResumeQuestion) -> LaunchPolicy:
     """Show what the resume of one session would do, and ask for consent; return its launch policy.
 
+    The launch policy says how the resume opens the session's panes. Nothing is resumed here.
+
     Args:
         invocation: The global options.
         world: The session's project.
@@ -62,7 +64,8 @@ def ask_about(
 ) -> Mapping[str, LaunchPolicy]:
     """Ask whether to resume the shown sessions; return the launch policy of each, by its name.
 
-    Sessions that cannot be resumed are shown, but left out of the result.
+    A launch policy says how a resume opens the session's panes. Sessions that cannot be resumed are
+    shown, but left out of the result. Nothing is resumed here.
 
     Raises:
         DeclinedError: The person said no.

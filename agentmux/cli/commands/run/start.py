@@ -374,8 +374,9 @@ def show_begun(
         invocation: The global options.
         world: The session's project, with its settings and tools.
         begun: The session.
-        json: Print JSON.
-        attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
+        json: Whether to print JSON.
+        attach: Value of ``--attach`` or ``--detach``; None, if neither was given, attaches if this
+            is a terminal and ``json`` is False.
 
     Raises:
         typer.Exit: The tmux client that showed the session ended with an error.
@@ -418,8 +419,9 @@ def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
 def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:
     """Return the fields of a session that was started or resumed, for the JSON answer.
 
-    They are ``session`` (its name), ``path``, ``phase``, ``setting_up``, ``branch``, ``worktree``,
-    ``tmux_session``, ``tmux_socket`` and ``warnings``.
+    They are ``session`` (its name), ``path`` (its directory, relative to the project), ``phase``,
+    ``setting_up`` (whether the new worktree is being prepared), ``branch``, ``worktree``,
+    ``tmux_session``, ``tmux_socket`` and ``warnings`` (a list of texts).
     """
     return {
         "session": begun.name,

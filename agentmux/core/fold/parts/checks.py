@@ -87,9 +87,10 @@ def _is_here(state: SessionState, phase: str) -> bool:
 
 
 def base_made(state: SessionState, event: Event, fact: BaseMade) -> SessionState:
-    """Return the state that records that the worktree for the checks of the base exists.
+    """Return the state that records that the worktree for the commands on the base exists.
 
-    A session without checks of the base is returned unchanged.
+    The base is the commit that the session began on; the required check commands also run there. If
+    the session has no such run (``base_checks`` is None), ``state`` itself is returned.
     """
     return _with_base(state, made=True)
 
@@ -97,7 +98,8 @@ def base_made(state: SessionState, event: Event, fact: BaseMade) -> SessionState
 def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> SessionState:
     """Return the state with the result of a command that has ended on the base, without its seat.
 
-    An event of another launch than the seat's changes nothing.
+    The base is the commit that the session began on. An event of another launch than the seat's
+    changes nothing.
     """
     seat, base = state.seats.get(event.seat), state.base_checks
     if seat is None or seat.launch != event.launch or base is None:
@@ -113,7 +115,9 @@ def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> Sessio
 
 
 def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:
-    """Return the state in which the run on the base is finished and its seats are removed.
+    """Return the state in which the run of the check commands on the base is finished.
+
+    The seats of these commands are removed. If the session has no such run, nothing else changes.
 
     Args:
         state: The state before.
@@ -125,9 +129,9 @@ def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState
 
 
 def base_step_ended(state: SessionState, seat: Seat, cause: str) -> SessionState:
-    """Return the state after a setup step of the base has ended, with success or without.
+    """Return the state after a setup step in the worktree of the base has ended, even if it failed.
 
-    A session without checks of the base is returned unchanged.
+    If the session runs no check commands on its base, ``state`` itself is returned.
 
     Args:
         state: The state, without the step's seat.

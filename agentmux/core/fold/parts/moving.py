@@ -48,8 +48,8 @@ def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> Se
 def worktree_moved(state: SessionState, _event: Event, fact: WorktreeMoved) -> SessionState:
     """Return the state with the new path of the session's worktree.
 
-    If the worktree for the checks of the base lies beside it, that path changes, too: it then lies
-    beside the new path.
+    If the worktree in which check commands run on the base (the commit that the session began on)
+    lies beside it, that path changes, too: it then lies beside the new path.
     """
     base, there = state.base_checks, PurePath(fact.path)
     if base is not None and base.path and state.worktree:

@@ -61,8 +61,9 @@ def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
 
 
 def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState:
-    """Return the state in which every parked seat is due to be woken at the time of the event.
+    """Return the state in which every seat that waits for a usage limit is to be woken now.
 
+    Its `Parked.until`, the time to wake it, becomes the time of the event.
     Seats that were woken already stay as they are.
     """
     now = {
@@ -73,11 +74,11 @@ def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState
 
 
 def note_launch(state: SessionState, event: Event) -> SessionState:
-    """Return the state after a new launch of the event's seat, as far as it concerns parking.
+    """Return the state after a new launch of the event's seat, as far as it concerns ``parked``.
 
-    If the seat was woken, its entry in ``parked`` is now about the new launch. If it was still
-    parked, the user has asked for the launch, and the parking ends. A seat that is not parked
-    changes nothing.
+    ``parked`` has the seats that wait for the end of a usage limit, and those woken after it. If
+    the event's seat was woken, its entry is now about the new launch. If it still waited, the user
+    has asked for the launch, and its entry is removed. A seat without an entry changes nothing.
     """
     parked = state.parked.get(event.seat)
     if parked is None:
@@ -88,7 +89,7 @@ def note_launch(state: SessionState, event: Event) -> SessionState:
 
 
 def unpark_on_signal(state: SessionState, event: Event) -> SessionState:
-    """Return the state in which the seat of an accepted signal is not parked.
+    """Return the state in which the seat of an accepted signal waits for no usage limit any more.
 
     The signal proves that its agent can work, so the usage limit is over.
     """
@@ -97,6 +98,8 @@ def unpark_on_signal(state: SessionState, event: Event) -> SessionState:
 
 def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
     """Return the state without parked seats if the user stopped the session.
+
+    A parked seat waits for the end of a usage limit, or was woken after that.
 
     Args:
         state: The state before.
@@ -111,6 +114,7 @@ def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
 def prune_parked(state: SessionState) -> SessionState:
     """Return the state without parked seats that the session no longer needs.
 
+    A parked seat waits for the end of a usage limit, or was woken after that.
     The session needs a seat whose agent is launched. It also needs a seat whose work is still to be
     done in the current phase, or in a failed session in the phase that failed.
     """
@@ -123,7 +127,11 @@ def prune_parked(state: SessionState) -> SessionState:
 
 
 def unpark(state: SessionState, name: str) -> SessionState:
-    """Return the state in which the seat ``name`` is not parked; unchanged if it was not."""
+    """Return the state in which the seat called ``name`` waits for no usage limit any more.
+
+    The seat is removed from ``parked``, which also has the seats that were woken after a limit. If
+    it is not there, ``state`` itself is returned.
+    """
     if name not in state.parked:
         return state
     left = {key: parked for key, parked in state.parked.items() if key != name}

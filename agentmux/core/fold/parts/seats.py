@@ -24,6 +24,8 @@ def with_reached(state: SessionState, event: Event, _fact: object = None) -> Ses
     The seat is marked as ``reached``, and its resume record counts one more prompt. A seat without
     an agent has no conversation, so only the mark is set. An event of an earlier launch changes
     nothing; nor does one for a seat that was reached before, unless the count was since reset to 0.
+
+    ``_fact`` is ignored.
     """
     seat = seat_of(state, event)
     record = dict(state.agents.get(event.seat, {}))

@@ -36,7 +36,7 @@ def signal_message(event: Event) -> str:
 
 
 def words_for(fact: Fact) -> str:
-    """Return what the sender of a signal did, such as ``handed in the plan``.
+    """Return what the sender of a signal or user decision did, such as ``handed in the plan``.
 
     Empty for a fact that is not a signal or user decision, or that is not shown.
     """

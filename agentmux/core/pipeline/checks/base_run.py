@@ -11,28 +11,37 @@ from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 
 
 def base_seat(name: str) -> str:
-    """Return the name of the seat in which the command ``name`` runs on the base."""
+    """Return the name of the seat in which the check command ``name`` runs on the base.
+
+    The base is the commit that the session began on.
+    """
     return f"{BASE}-{name}"
 
 
 def is_base_open(state: SessionState) -> bool:
-    """Whether the run of the required commands on the base is not over yet.
+    """Whether the required check commands still have to run on the base, or are running there.
 
-    No check begins before it is. False if the session has no such run.
+    The base is the commit that the session began on. Checks of the session's own files wait until
+    this run is over. False if it is over, or if the session has no such run.
     """
     return state.base_checks is not None and not state.base_checks.finished
 
 
 def is_base_checked(state: SessionState) -> bool:
-    """Whether all required commands have a result on the base; False if there is no such run."""
+    """Whether all required check commands have a result on the base.
+
+    The base is the commit that the session began on. False if no commands are run there.
+    """
     base = state.base_checks
     return base is not None and not _open(state, base)
 
 
 def next_step(state: SessionState) -> SetupStep | None:
-    """Return the setup step of the base that runs now or next; None if no step is left.
+    """Return the setup step that runs now or next in the worktree of the base, or None.
 
-    None, too, while the worktree of the base does not exist, and after the run has failed or ended.
+    The base is the commit that the session began on; the required check commands run there after
+    the setup. None if no step is left, while that worktree does not exist, and after the run has
+    failed or ended.
     """
     base = _running(state)
     if base is None or base.done >= len(base.steps):
@@ -41,10 +50,10 @@ def next_step(state: SessionState) -> SetupStep | None:
 
 
 def next_on_base(state: SessionState) -> VerifyCommand | None:
-    """Return the command that runs on the base now or next; None if there is none.
+    """Return the check command that runs on the base now or next; None if there is none.
 
-    No command runs before all setup steps of the base have succeeded. None, too, after the run has
-    failed or ended.
+    The base is the commit that the session began on. None, too, before all setup steps in its
+    worktree have succeeded, and after the run has failed or ended.
     """
     base = _running(state)
     if base is None or base.done < len(base.steps):
@@ -54,6 +63,9 @@ def next_on_base(state: SessionState) -> VerifyCommand | None:
 
 def base_command(state: SessionState, seat: str, name: str) -> SetupStep | VerifyCommand | None:
     """Return what runs in a seat of the base: a setup step or a command; None if it is unknown.
+
+    The base is the commit that the session began on; check commands run there in seats of their
+    own.
 
     Args:
         state: The session's state.

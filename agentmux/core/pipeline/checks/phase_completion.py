@@ -174,7 +174,8 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
     """Return a function that decides, for a state and artifacts, whether a check is complete.
 
-    It is complete if it passed or is capped, and while its findings are being fixed.
+    It is complete if it passed or is capped (it failed, and no further fix is allowed), and while
+    its findings are being fixed.
 
     Args:
         phase: The check phase.
@@ -192,8 +193,8 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
     """Return a function that decides, for a state and artifacts, whether a review is complete.
 
-    It is complete if all reviewers passed it or if it is capped, and while its findings are being
-    fixed.
+    It is complete if all reviewers passed it or if it is capped (it failed, and no further fix is
+    allowed), and while its findings are being fixed.
 
     Args:
         phase: The review phase.
@@ -267,8 +268,8 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     """Return a function that decides, for a state and artifacts, whether a fix is complete.
 
     It is complete if its marker (`done_marker`) exists, if nothing is to be fixed, or if the phase
-    that asked for the fix is capped or has passed since. After that, the marker does not matter,
-    because later work may have removed it.
+    that asked for the fix has passed since or is capped (no further fix is allowed). After that,
+    the marker does not matter, because later work may have removed it.
 
     Args:
         phase: The fix phase.

@@ -27,7 +27,8 @@ def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
 def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
     """Return setup steps as mappings, in the form that the state and the journal record.
 
-    The keys are ``name``, ``run`` and ``timeout_s``, which is rounded to whole seconds.
+    The keys are ``name``, ``run`` (the words of the command) and ``timeout_s``, which is rounded to
+    whole seconds.
     """
     return tuple(
         to_fields(_RecordedStep(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))

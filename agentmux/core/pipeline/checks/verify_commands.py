@@ -21,8 +21,8 @@ class _RecordedCommand:
 def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
     """Return check commands as mappings, in the form that the state and the journal record.
 
-    The keys are ``name``, ``run``, ``timeout_s``, which is rounded to whole seconds, and
-    ``required``.
+    The keys are ``name``, ``run`` (the words of the command), ``timeout_s``, which is rounded to
+    whole seconds, and ``required``.
     """
     return tuple(
         to_fields(

@@ -108,7 +108,7 @@ def press(
     Returns:
         The command is ``NOTHING`` if the key changes only the console. It is ``ASK`` if a second
         press has to confirm `Console.command`: then the caller passes a question to `ask`. For
-        ``CHANGE``, the change request is the draft of the console before the key.
+        ``SEND``, the change request is the draft of the console before the key.
     """
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:

@@ -7,7 +7,10 @@ from typing import Final
 
 
 class KeyCommand(Enum):
-    """What a key does in the monitor, in the desk, in its view of the fleet, or on the page."""
+    """What a key does in the monitor, in the desk or its view of the fleet, or on the web page.
+
+    The members' values are words for users. ``NOTHING`` stands for a key without an effect.
+    """
 
     NOTHING = "nothing"
     ASK = "ask"

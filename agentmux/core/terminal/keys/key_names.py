@@ -28,7 +28,11 @@ KEY_NAMES: Final = tuple(
 
 
 def show_key(key: str) -> str:
-    """Return a key as the help shows it."""
+    """Return the label of a key in the help, such as ``PgDn``, ``Ctrl-P``, ``Enter`` or ``a``.
+
+    ``key`` is a character or a name in `KEY_NAMES`, such as ``pagedown`` or ``ctrl+p``; any other
+    name is only capitalized.
+    """
     head, plus, last = key.rpartition("+")
     if plus and last:
         return f"{head.capitalize()}-{show_key(last).capitalize()}"
@@ -39,9 +43,10 @@ _SPELLINGS: Final = {word: each for each in KEY_NAMES for word in (each, show_ke
 
 
 def parse_key(word: str) -> str:
-    """Return the name of the key that a user has written: its name, its label, or a character.
+    """Return the name of the key that a user has written; empty if there is no such key.
 
-    Empty if no key has this name.
+    ``word`` may be a name in `KEY_NAMES`, such as ``pagedown``, or its label (`show_key`), in upper
+    or lower case. A single printable character other than a space is returned unchanged.
     """
     is_character = len(word) == 1 and word.isprintable() and word != " "
     return _SPELLINGS.get(word.casefold(), word if is_character else "")

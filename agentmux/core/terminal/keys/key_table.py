@@ -38,12 +38,12 @@ class KeyLine:
 
     @property
     def name(self) -> str:
-        """The name of the command in a user's configuration."""
+        """The name of the command in a user's configuration, such as ``next_tab``."""
         return self.command.name.lower()
 
     @property
     def label(self) -> str:
-        """The keys as the help shows them.
+        """The keys as the help shows them, such as ``PgDn``, ``↓ j``, ``1-9`` or ``any key``.
 
         Of several keys, those with Ctrl or Shift are left out; a row of digits becomes a range.
         """
@@ -207,22 +207,38 @@ class KeyTable:
     def find(self, key: str, *places: KeyPlace) -> KeyCommand:
         """Return what a key does in the first of these places in which it does something.
 
-        ``NOTHING`` if it does nothing in any of them.
+        ``key`` is a character or a name, as in `KeyLine.keys`. ``NOTHING`` if the key does nothing
+        in any of the places.
         """
         lines = (each for place in places for each in self.lines_at(place))
         return next((each.command for each in lines if key in each.keys), KeyCommand.NOTHING)
 
     def line_of(self, command: KeyCommand) -> KeyLine:
-        """Return the first line of the desk, or of its view of the fleet, with this command."""
+        """Return the first line of the desk, or of its view of the fleet, with this command.
+
+        Raises:
+            StopIteration: There is no such line, for example for a command of the monitor only.
+        """
         lines = self.lines_at(*_OF_DESK)
         return next(each for each in lines if each.command is command)
 
     def show(self, command: KeyCommand) -> str:
-        """Return the first key of the desk for a command, as it is shown."""
+        """Return the label of the first key for a command of the desk, such as ``PgDn``.
+
+        The desk's view of the fleet is included.
+
+        Raises:
+            StopIteration: The command has no line there.
+        """
         return self.line_of(command).label.split()[0]
 
     def with_own(self, keys: Mapping[str, tuple[str, ...]]) -> KeyTable:
-        """Return the table with other keys for these commands of the desk, by `KeyLine.name`."""
+        """Return a copy of the table in which some commands of the desk have other keys.
+
+        ``keys`` maps the name of a command (`KeyLine.name`) to all its new keys, as in
+        `KeyLine.keys`. Unknown names are ignored; keys that then clash are not reported, see
+        `shared_keys`.
+        """
         changed = (each.place in _OF_DESK and each.name in keys for each in self.lines)
         lines = (
             replace(line, keys=keys[line.name]) if is_own else line
@@ -231,11 +247,14 @@ class KeyTable:
         return KeyTable(lines=tuple(lines))
 
     def without(self, *commands: KeyCommand) -> KeyTable:
-        """Return the table without the lines of these commands."""
+        """Return a copy of the table without the lines of these commands."""
         return KeyTable(lines=tuple(each for each in self.lines if each.command not in commands))
 
     def shared_keys(self) -> Iterator[tuple[str, KeyLine, KeyLine]]:
-        """Yield each key of the desk that stands for two commands, with their lines."""
+        """Yield each key of the desk that stands for two commands, with the lines of both.
+
+        The commands ``NEW`` and ``NEXT_HIT`` may share a key, and are left out.
+        """
         for one, other in combinations(self.lines_at(*_OF_DESK), 2):
             if one.command is not other.command and {one.command, other.command} != _SEARCHED:
                 yield from ((key, one, other) for key in one.keys if key in other.keys)

@@ -32,7 +32,7 @@ MOVES: Final = frozenset(each.command for each in KEYS.lines_at(KeyPlace.READS))
 
 
 def name_key(key: Pressed) -> str:
-    """Return the name of a key in `key_table`."""
+    """Return the name of a key, as in `KeyLine.keys`: such as ``pagedown``, ``space`` or ``a``."""
     name = key if isinstance(key, str) else key.value
     return "space" if name == " " else name
 

@@ -163,7 +163,9 @@ def offer(picker: Picker, seats: Mapping[str, tuple[tuple[SeatChoice, ...], ...]
 
 
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
-    """Return the picker with new ``status`` texts.
+    """Return the picker with new texts for `Choice.status`.
+
+    If the selected choice then no longer matches the search, the first match is selected.
 
     Args:
         picker: The picker before.

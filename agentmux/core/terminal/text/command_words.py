@@ -43,7 +43,8 @@ def request_changes(name: str, begins: str, digest: str) -> Words:
 
     Args:
         name: The session.
-        begins: The phase in which the next cycle begins; empty means the first phase.
+        begins: The phase in which the next cycle begins; empty means the first one that every
+            session goes through.
         digest: The digest of what was shown; empty if nothing was.
     """
     begin = ("--from", begins) if begins else ()
@@ -97,7 +98,10 @@ def reattach(name: str) -> Words:
 
 
 def restart(name: str, seat: str) -> Words:
-    """Return the arguments of ``agentmux`` to start a seat again that failed or ended."""
+    """Return the arguments of ``agentmux`` to start a seat again that failed or ended.
+
+    ``name`` is the name of the session.
+    """
     return ("restart", "--role", seat, *_to_words(name))
 
 
@@ -186,7 +190,8 @@ def fleet_request_changes(feature: str, begins: str, digest: str) -> Words:
 
     Args:
         feature: The feature's id.
-        begins: The phase in which the next cycle begins; empty means the first phase.
+        begins: The phase in which the next cycle begins; empty means the first one that every
+            session goes through.
         digest: The digest with which the result was shown.
     """
     begin = ("--from", begins) if begins else ()
