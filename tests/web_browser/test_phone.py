@@ -110,6 +110,19 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     assert len(project.sessions()) == 1
 
 
+def test_a_message_of_success_goes_when_the_session_fails(page: "Page", project: Project) -> None:
+    gone = {"silent": "until-told", "crash": "before_write", "exit": 0}
+    project.scenario({"default": gone})
+    page.get_by_role("link", name="New session").click()
+    page.get_by_label("What should be built?").fill("greet people")
+    page.get_by_label("Agent").select_option("demo")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".said.ok")).to_contain_text("has started")
+    project.ok("tell", "go on")
+    expect(page.locator("#head .label")).to_have_text("stalled")
+    expect(page.locator(".said")).to_have_count(0)
+
+
 @pytest.mark.rare("it makes a thousand sessions; benchmarks/web.py times the page")
 def test_a_thousand_sessions_of_twenty_projects(
     chromium: "Browser", project: Project, server: Server

@@ -79,10 +79,14 @@ async function refresh() {
 }
 
 function update(page) {
+  const label = () => document.querySelector("#head .label")?.className;
+  const before = label();
   for (const fresh of page.querySelectorAll("[data-live]")) {
     const old = document.getElementById(fresh.id);
     if (old !== null) swap(old, document.importNode(fresh, true));
   }
+  // A message of success does not stay above a session that has failed since.
+  if (label() !== before && /\bred\b/.test(label())) document.querySelector(".said.ok")?.remove();
   // Seats come and go; then the whole list of screens is another one.
   const ids = (root) => [...root.querySelectorAll(".screens > section")].map((each) => each.id).join();
   const there = document.getElementById("screens");
