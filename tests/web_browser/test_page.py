@@ -107,7 +107,7 @@ def test_what_is_typed_stays_while_the_page_moves(
     page.get_by_label("What should change?").fill("half a sent")
     told = page.evaluate("document.querySelectorAll('#facts details').length")
     project.ok("stop", session.name)
-    expect(page.locator("#head .label")).to_have_text("stopped")
+    expect(page.locator("#head .label")).to_have_text("decide (stopped)")
     expect(page.get_by_label("What should change?")).to_have_value("half a sent")
     assert told == 1
 

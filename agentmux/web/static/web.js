@@ -10,6 +10,7 @@ const FLEET = document.querySelector("[data-fleet]");
 const STATE = document.getElementById("state");
 const LOOKS_MS = 5000;
 const FLEET_LOOKS_MS = 10000;
+const READ_MS = 5000; // how long a message is there at least
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("agentmux") : null;
 
 let source = null;
@@ -85,8 +86,9 @@ function update(page) {
     const old = document.getElementById(fresh.id);
     if (old !== null) swap(old, document.importNode(fresh, true));
   }
-  // A message of success does not stay above a session that has failed since.
-  if (label() !== before && /\bred\b/.test(label())) document.querySelector(".said.ok")?.remove();
+  // A message of success does not stay above a session that needs its user for something else.
+  if (label() !== before && /red|yellow/.test(label()))
+    setTimeout(() => document.querySelector(".said.ok")?.remove(), READ_MS - performance.now());
   // Seats come and go; then the whole list of screens is another one.
   const ids = (root) => [...root.querySelectorAll(".screens > section")].map((each) => each.id).join();
   const there = document.getElementById("screens");

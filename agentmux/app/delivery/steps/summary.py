@@ -19,7 +19,7 @@ def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
 
     The summary is the Markdown file in which the agents describe the session's result.
     """
-    yield from _rendered(files, summary_path(state))
+    yield from _render_file(files, summary_path(state))
 
 
 def asked_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
@@ -28,9 +28,9 @@ def asked_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
     Nothing is yielded in a cycle that no such request began.
     """
     if state.change_request is not None:
-        yield from _rendered(files, state.change_request)
+        yield from _render_file(files, state.change_request)
 
 
-def _rendered(files: SessionFiles, path: str) -> Iterator[str]:
+def _render_file(files: SessionFiles, path: str) -> Iterator[str]:
     data, _ = files.read_artifact(path, TEXT_MAX)
     yield from render_markdown((data or b"").decode("utf-8", "replace"))
