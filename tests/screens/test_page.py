@@ -22,6 +22,7 @@ SCREEN = LastScreen(
     captured_at=SINCE, exit_status=None,
 )  # fmt: skip
 DECISION = PendingDecision(
+    asked=(),
     summary="Duplicate keys raise an error.",
     judged=(*RESULT.checks, *RESULT.verdicts),
     changes=RESULT.changes,

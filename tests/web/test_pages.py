@@ -346,10 +346,10 @@ def test_a_resume_shows_its_plan_and_does_what_was_chosen_for_a_seat(page: Page)
     (offered,) = re.findall(r'<select name="seat:architect">(.*?)</select>', shown, re.DOTALL)
     options = re.findall(r'<option value="(\w+)=(\w+)"( selected)?>([^<]*)<', offered)
     assert [(name, picked, words) for name, _, picked, words in options] == [
-        ("planned", " selected", "demo: its conversation comes back"),
-        ("fresh", "", "demo: begins a new conversation: you chose it"),
-        ("shell", "", "demo: a shell for you instead of its agent: you chose it"),
-        ("stopped", "", "demo: stays stopped until you choose in its pane"),
+        ("planned", " selected", "its conversation comes back"),
+        ("fresh", "", "begins a new conversation"),
+        ("shell", "", "a shell for you instead of its agent"),
+        ("stopped", "", "stays stopped until you choose in its pane"),
     ]
     digests = {name: digest for name, digest, _, _ in options}
     assert page.post(f"{path}/resume", None, **{"seat:architect": f"shell={digests['shell']}"})

@@ -71,7 +71,7 @@ def test_a_feature_from_its_question_to_its_commit(
     page.get_by_role("link", name="see every change").click()
     expect(page.locator(".diff")).to_contain_text("diff --git")
     fits(page)
-    page.get_by_role("link", name="overview").click()
+    page.get_by_role("link", name="Decide").click()
 
     # Changes are asked for.
     page.get_by_text("Ask for changes…").click()
@@ -81,6 +81,7 @@ def test_a_feature_from_its_question_to_its_commit(
     expect(page.locator(".said")).to_contain_text("request-changes: accepted")
     expect(page.locator("#head")).to_contain_text("cycle 2")
     expect(page.locator("#decision")).to_contain_text("Your decision")
+    expect(page.locator("#decision")).to_contain_text("You asked for:\na friendlier greeting")
 
     # The result is approved, and the commit is there.
     page.get_by_text("Approve…").click()
@@ -106,7 +107,7 @@ def test_what_is_typed_stays_while_the_page_moves(
     page.get_by_label("What should change?").fill("half a sent")
     told = page.evaluate("document.querySelectorAll('#facts details').length")
     project.ok("stop", session.name)
-    expect(page.locator("#head .label")).to_have_text("stopped")
+    expect(page.locator("#head .label")).to_have_text("decide (stopped)")
     expect(page.get_by_label("What should change?")).to_have_value("half a sent")
     assert told == 1
 

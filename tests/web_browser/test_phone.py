@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import Project
+from tests.e2e.conftest import Project, Session
 from tests.web.conftest import Server, descriptors
 from tests.web_browser.conftest import DESK, ONE_WIDTH, PHONE, fits, log_in
 
@@ -108,6 +108,20 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     expect(page.locator("#head")).to_contain_text("greet people")
     expect(page.locator("#decision")).to_contain_text("Your decision")
     assert len(project.sessions()) == 1
+
+
+def test_a_message_of_success_goes_once_the_session_needs_its_user(page: "Page", project: Project) -> None:
+    project.scenario({"default": {"silent": True}})
+    page.get_by_role("link", name="New session").click()
+    page.get_by_label("What should be built?").fill("greet people")
+    page.get_by_label("Agent").select_option("demo")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".said.ok")).to_contain_text("has started")
+    Session(project, *project.sessions()).settled("architect")
+    panes = project.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
+    project.tmux("send-keys", "-t", panes[-1], "/exit", "Enter")
+    expect(page.locator("#restarts")).to_contain_text("architect")
+    expect(page.locator(".said")).to_have_count(0)
 
 
 @pytest.mark.rare("it makes a thousand sessions; benchmarks/web.py times the page")

@@ -21,6 +21,7 @@ from agentmux.core.names.conversations import (
     SeatChoice,
     how_it_comes_back,
     how_it_is_started,
+    how_it_would_start,
     needs_reason,
     seat_choices,
 )
@@ -74,6 +75,10 @@ class SeatOutlook:
     def describe(self, choice: SeatChoice = SeatChoice.PLANNED) -> str:
         """Return in words who plays the seat, and how it is started after the user's choice."""
         return f"{self.agent}: {how_it_is_started(choice, self.mode, self.reason)}"
+
+    def offer(self, choice: SeatChoice) -> str:
+        """Return in words how the choice would start the seat, for a list of its choices."""
+        return how_it_would_start(choice, self.mode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

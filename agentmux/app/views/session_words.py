@@ -62,9 +62,15 @@ def failed_judgement(view: SessionView) -> str:
 
 
 def label(view: SessionView) -> str:
-    """Return the words for a session's status; if a decision is needed, they name what failed."""
+    """Return the words for a session's status; if a decision is needed, they say so.
+
+    They also name what failed or, if the session does not run, its status.
+    """
     doubted = failed_judgement(view)
-    return f"decide: {doubted} failed" if doubted else view.label
+    if doubted:
+        return f"decide: {doubted} failed"
+    rests = view.decision and view.status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED}
+    return f"decide ({view.label})" if rests else view.label
 
 
 def failed_commands(view: SessionView) -> Mapping[str, str]:

@@ -136,6 +136,12 @@ class PipelineDefinition:
         """The phases that a session goes through one after the other: all except fixes."""
         return tuple(each for each in self.phases if each.kind is not Kind.FIX)
 
+    @property
+    def only_reviews(self) -> bool:
+        """Whether it reviews a branch that the user has to name, and changes nothing itself."""
+        kinds = {each.kind for each in self.phases}
+        return Kind.REVIEW in kinds and not kinds & {Kind.WORK, Kind.FIX}
+
 
 LOOKING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
 """The kinds of phases that examine work and may require a fix of it."""

@@ -153,6 +153,16 @@ def how_it_is_started(choice: SeatChoice, mode: str, reason: str) -> str:
     return how_it_comes_back(choice, YOU_CHOSE)
 
 
+def how_it_would_start(choice: SeatChoice, mode: str) -> str:
+    """Return in words how ``choice`` would start a seat that the plan starts in ``mode``.
+
+    It is for a list of choices: as `how_it_is_started`, without the reason.
+    """
+    if choice is SeatChoice.STOPPED:
+        return how_it_is_started(choice, mode, "")
+    return how_it_comes_back(mode if choice is SeatChoice.PLANNED else choice, "")
+
+
 def how_it_began(mode: str, reason: str) -> str:
     """Return in words how a seat at work was started, such as ``began a new conversation: …``.
 

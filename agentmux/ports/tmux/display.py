@@ -78,6 +78,7 @@ class ResultView:
     """The parts of a result that the user sees before deciding on it, each as lines of text.
 
     Attributes:
+        asked: What the user asked for when the result was shown before; empty if nothing.
         summary: The whole summary, rendered; empty if there is none.
         checks: The outcomes of the checks, with the end of the output of what did not pass.
         verdicts: The verdicts of the reviewers.
@@ -87,6 +88,7 @@ class ResultView:
         has_failed: Whether a check or a review did not pass.
     """
 
+    asked: tuple[str, ...] = ()
     summary: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = ()

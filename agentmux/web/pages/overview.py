@@ -13,6 +13,7 @@ from agentmux.app.delivery.approval.conflict_request import has_conflict
 from agentmux.app.delivery.approval.result_view import check_lines, digest_now, stat_lines
 from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.outcome import delivered_lines
+from agentmux.app.delivery.steps.summary import asked_lines
 from agentmux.app.delivery.steps.ways import possible_ways
 from agentmux.app.views.session.timeline import (
     CURRENT,
@@ -51,6 +52,7 @@ class PendingDecision:
     """The decision that a session is waiting for, with all that its form shows.
 
     Attributes:
+        asked: What the user asked for when the result was shown before; empty if nothing.
         summary: The summary of the work, as HTML; empty if there is none.
         judged: The outcomes of the checks, and the verdicts of the reviewers.
         changes: How much each file changed; the last line has the total.
@@ -68,6 +70,7 @@ class PendingDecision:
             result cannot be approved.
     """
 
+    asked: tuple[str, ...]
     summary: Markup | str
     judged: tuple[str, ...]
     changes: tuple[str, ...]
@@ -99,6 +102,7 @@ def decision(loaded: PlacedSession) -> PendingDecision:
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
     choice = PendingDecision(
+        asked=tuple(asked_lines(files, state)),
         summary=summary(loaded),
         judged=(*check_lines(world, files, state), *verdict_lines(state)),
         changes=tuple(stat_lines(world, files, state)),

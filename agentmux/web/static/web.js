@@ -10,6 +10,7 @@ const FLEET = document.querySelector("[data-fleet]");
 const STATE = document.getElementById("state");
 const LOOKS_MS = 5000;
 const FLEET_LOOKS_MS = 10000;
+const READ_MS = 5000; // how long a message is there at least
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("agentmux") : null;
 
 let source = null;
@@ -79,10 +80,15 @@ async function refresh() {
 }
 
 function update(page) {
+  const label = () => document.querySelector("#head .label")?.className;
+  const before = label();
   for (const fresh of page.querySelectorAll("[data-live]")) {
     const old = document.getElementById(fresh.id);
     if (old !== null) swap(old, document.importNode(fresh, true));
   }
+  // A message of success does not stay above a session that needs its user for something else.
+  if (label() !== before && /red|yellow/.test(label()))
+    setTimeout(() => document.querySelector(".said.ok")?.remove(), READ_MS - performance.now());
   // Seats come and go; then the whole list of screens is another one.
   const ids = (root) => [...root.querySelectorAll(".screens > section")].map((each) => each.id).join();
   const there = document.getElementById("screens");

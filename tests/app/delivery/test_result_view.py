@@ -54,6 +54,15 @@ def test_all_that_a_decision_is_about_is_there(session: Session) -> None:
     assert found.digest != digest_now(world, files, state)
 
 
+def test_what_the_user_asked_for_is_shown_with_the_result_of_it(session: Session) -> None:
+    project, files, state = session
+    world = build.world(project, environ=dict(os.environ))
+    assert result_view(world, files, state).asked == ()
+    (files.path / "08_completion" / "change_request.md").write_text("Say **hello** first\n")
+    asked = replace(state, cycle=2, change_request="08_completion/change_request.md")
+    assert result_view(world, files, asked).asked == ("Say hello first",)
+
+
 def test_what_failed_is_there_with_the_end_of_its_output(session: Session) -> None:
     project, files, state = session
     output = "\n".join(f"line {number}" for number in range(9))

@@ -30,6 +30,16 @@ def test_headings_stand_where_there_is_room_for_all(
     assert "review quality: pass" in lines
 
 
+@pytest.mark.parametrize("has_failed", [False, True])
+def test_a_request_for_changes_is_shown_before_the_summary(has_failed: bool) -> None:
+    asked = replace(RESULT, asked=("say hello first",), has_failed=has_failed)
+    lines = [each.text for each in result_lines(asked, 80, 40)]
+    headings = [each for each in lines if each in {*HEADINGS, "You asked for"}]
+    assert headings.index("Summary") == headings.index("You asked for") + 1
+    assert lines[lines.index("You asked for") + 1] == "say hello first"
+    assert headings.index("You asked for") == (2 if has_failed else 0)
+
+
 def test_what_did_not_pass_comes_first_and_whole_and_no_key_approves_to_show_more() -> None:
     long = replace(
         RESULT,

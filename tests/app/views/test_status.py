@@ -36,7 +36,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names.layout import slug_of
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import SessionStatus, parked_label
+from agentmux.core.names.status_labels import SessionStatus, StatusGroup, parked_label
 from agentmux.errors import ExitCode
 from agentmux.ports.tmux.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 from agentmux.wiring import build
@@ -314,6 +314,22 @@ def test_a_row_says_that_what_is_to_be_decided_did_not_pass(
     )  # fmt: skip
     shown = session_row(view(state, WORKING))
     assert (shown.label, shown.mark, shown.status) == (label, mark, "decision")
+
+
+@pytest.mark.parametrize(
+    ("interruption", "label"),
+    [
+        (BROKEN, "decide (interrupted)"),
+        (STOPPED, "decide (stopped)"),
+        (None, "decide (interrupted)"),
+    ],
+)
+def test_a_decision_is_named_although_the_session_does_not_run(
+    interruption: Interruption | None, label: str
+) -> None:
+    state = entry(Phase.COMPLETING, summary_submitted=True, interruption=interruption)
+    shown = session_row(view(state, GONE))
+    assert (shown.label, shown.group) == (label, StatusGroup.NEEDS_YOU)
 
 
 def test_a_session_elsewhere_has_its_whole_path() -> None:

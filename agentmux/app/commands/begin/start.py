@@ -567,14 +567,13 @@ def _require_kinds(pipeline: PipelineDefinition, *, of: bool) -> None:
         UsageError: It changes files although a branch is to be reviewed, or it only reviews and no
             branch was named.
     """
-    kinds = {each.kind for each in pipeline.phases}
-    works = bool(kinds & {Kind.WORK, Kind.FIX})
+    works = any(each.kind in {Kind.WORK, Kind.FIX} for each in pipeline.phases)
     if of and (works or pipeline.result is not Result.REPORT):
         raise UsageError(
             f"--of looks at a branch and changes nothing, but pipeline `{pipeline.name}` does",
             hints=("agentmux start --pipeline review --of BRANCH",),
         )
-    if not of and not works and Kind.REVIEW in kinds:
+    if not of and pipeline.only_reviews:
         raise UsageError(
             f"pipeline `{pipeline.name}` only reviews: say which branch or request",
             hints=(f"agentmux start --pipeline {pipeline.name} --of BRANCH",),

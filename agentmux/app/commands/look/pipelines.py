@@ -88,8 +88,12 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
 
 
 def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
-    """Return name and purpose of each pipeline that a start can use, the default one first."""
-    pipelines = [each for each in all_pipelines(world) if not each.problems]
+    """Return name and purpose of each pipeline that can build a feature, the default one first.
+
+    Pipelines that only review are left out: they also need a branch.
+    """
+    views = all_pipelines(world)
+    pipelines = [each for each in views if each.pipeline and not each.pipeline.only_reviews]
     pipelines.sort(key=lambda each: not each.is_default)
     return tuple((each.name, each.says) for each in pipelines)
 

@@ -8,7 +8,7 @@ from agentmux.app.delivery.approval.approval_preview import verdict_lines
 from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.delivery.approval.deliverable import digest_of
 from agentmux.app.delivery.steps.commit import describe_failure
-from agentmux.app.delivery.steps.summary import summary_lines
+from agentmux.app.delivery.steps.summary import asked_lines, summary_lines
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.codec.frozen import replace
@@ -34,6 +34,7 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
     Only reads, and takes as long as git does. A part that cannot be read is replaced by the reason.
     """
     return ResultView(
+        asked=tuple(asked_lines(files, state)),
         summary=tuple(summary_lines(files, state)),
         checks=tuple(check_lines(world, files, state, tail=OUTPUT_LINES)),
         verdicts=tuple(verdict_lines(state)),

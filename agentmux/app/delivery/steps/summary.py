@@ -19,5 +19,18 @@ def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
 
     The summary is the Markdown file in which the agents describe the session's result.
     """
-    data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
+    yield from _render_file(files, summary_path(state))
+
+
+def asked_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield the lines of the user's request for changes that began this cycle, as plain text.
+
+    Nothing is yielded in a cycle that no such request began.
+    """
+    if state.change_request is not None:
+        yield from _render_file(files, state.change_request)
+
+
+def _render_file(files: SessionFiles, path: str) -> Iterator[str]:
+    data, _ = files.read_artifact(path, TEXT_MAX)
     yield from render_markdown((data or b"").decode("utf-8", "replace"))

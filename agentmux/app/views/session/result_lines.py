@@ -17,6 +17,7 @@ _ROOMY: Final = 22
 
 # For each part: its heading, the line that replaces lines for which there is no room, with the key
 # that shows the whole part, if one does. It is never the key that approves.
+_ASKED: Final = ("You asked for", "… {} more lines of your request", "")
 _SUMMARY: Final = ("Summary", "… {} more lines of the summary", ": press s")
 _CHECKS: Final = ("Checks", "… {} more", "")
 _VERDICTS: Final = ("Reviews", "… {} more", "")
@@ -73,7 +74,9 @@ def result_lines(
         (_CHANGES, _total_first(result.changes, cols)),
         (_GOES, _wrap_lines(result.goes, cols)),
     ]
-    parts.insert(2 * result.has_failed, (_SUMMARY, _wrap_lines(result.summary, cols)))
+    at = 2 * result.has_failed
+    parts.insert(at, (_SUMMARY, _wrap_lines(result.summary, cols)))
+    parts.insert(at, (_ASKED, _wrap_lines(result.asked, cols)))
     held = [(about, lines) for about, lines in parts if lines]
     first = sum(about in {_CHECKS, _VERDICTS} for about, _ in held) * result.has_failed
     spaced = rows >= _ROOMY or _free(held, rows) >= 2 * len(held) - 1
