@@ -399,7 +399,7 @@ The overview begins with what the session needs you for:
 | the session | the overview shows |
 |---|---|
 | waits for you | the screen of the agent that asks, with its question |
-| is yours to decide | what you asked for before, summary, checks, reviews, what has changed, what an approval would do |
+| is yours to decide | your request, summary, checks, reviews, changes, what an approval would do |
 | failed, or a check could not run | the end of the output; without one, the screen of the seat |
 | is interrupted or stopped | what a resume does for each seat: what comes back, or why not |
 | is done | the commit, how to get it, and the summary |

@@ -110,7 +110,9 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     assert len(project.sessions()) == 1
 
 
-def test_a_message_of_success_goes_once_the_session_needs_its_user(page: "Page", project: Project) -> None:
+def test_a_message_of_success_goes_once_the_session_needs_its_user(
+    page: "Page", project: Project
+) -> None:
     project.scenario({"default": {"silent": True}})
     page.get_by_role("link", name="New session").click()
     page.get_by_label("What should be built?").fill("greet people")
