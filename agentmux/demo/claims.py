@@ -81,7 +81,8 @@ class TraceLine:
     Attributes:
         seat: The agent's seat.
         launch: The id of the agent's launch.
-        did: The action: ``prompted``, ``wrote``, ``signalled`` and others.
+        did: The action: ``prompted``, ``wrote``, ``signalled``, ``asked`` (for research),
+            ``remembered`` (a code word) or ``crashed``.
         what: The prompt, the paths written, or the command with its exit status.
     """
 
@@ -92,7 +93,11 @@ class TraceLine:
 
 
 def read_trace(text: str) -> tuple[TraceLine, ...]:
-    """Parse the content of the agents' trace file; ignore an incomplete last line."""
+    """Parse the content of the agents' trace file; ignore an incomplete last line.
+
+    The trace is what the offline agents did, one JSON object per line, as `Trace` writes it. The
+    lines are returned in the order of the file.
+    """
     whole, _, _ = text.rpartition("\n")
     return tuple(_work(json.loads(line)) for line in whole.splitlines())
 

@@ -60,9 +60,27 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class AgentOptions(NamedTuple):
-    """The options of the command line, described in `HELP`.
+    """The options of the offline agent's command line, as `HELP` describes them to users.
 
     An option that was not given is None or False; ``permission_mode`` is then ``accept``.
+
+    Attributes:
+        prompt: The first prompt, which is submitted at once.
+        model: The name of the model to show and to write into checkpoints.
+        session_id: The id, a UUID, for a new conversation.
+        resume: The id of the conversation to resume; with ``checkpoint_dir``, the path of a
+            checkpoint file.
+        checkpoint_dir: The folder in which ``session-latest.json`` is written after every turn.
+        add_dir: A folder in which the agent may write, besides the current one.
+        settings: The path of a JSON file with hooks.
+        permission_mode: ``ask`` or ``accept``: whether to ask the user before a command runs.
+        scenario: The path of the scenario file, which says how the agent behaves.
+        continue_latest: Whether to resume the latest conversation of the current folder.
+        learn: Whether the agent chooses the id of its conversation itself, which commands get in
+            the variable ``DEMO_THREAD_ID``.
+        ask: Whether ``--ask`` was given, which means the same as the permission mode ``ask``.
+        version: Whether to show the version.
+        help: Whether to show the help.
     """
 
     prompt: str | None = None

@@ -18,6 +18,37 @@ class Behaviour(NamedTuple):
 
     The fields are the keys of the scenario file (docs/reference/demo-agent.md). With all defaults,
     the agent does its work correctly.
+
+    Attributes:
+        think: How many seconds the agent shows that it is busy before the work of each turn.
+        banner_delay: How many seconds it waits before its first output.
+        write: The quality of the artifacts: ``ok``, ``wrong-first``, ``wrong``, ``none`` or
+            ``half``; ``wrong-first`` and ``half`` are corrected after a refusal.
+        submit: Whether to give the signals: ``yes``, ``no``, ``twice``, ``when-told`` (at the next
+            message) or ``killed`` (the first command is killed, then as ``when-told``).
+        verdict: The verdict of a review: ``pass`` or ``fail``.
+        summary: The text, or the summary, in artifacts; None for a made-up one.
+        findings: The findings of a review, with the keys that `drafts.finding` returns; None for
+            one made-up finding if the review fails.
+        commit_message: The commit message in a review that passes; None for none.
+        reviewers: The reviewers that the architect nominates; None for ``logic`` alone.
+        plan: The content of ``plan.yaml``, or its short form (`drafts.whole_plan`); None for a
+            made-up plan.
+        files: The text of the code files to write, by path; None for made-up ones.
+        crash: Where the agent ends without finishing: ``before_write``, ``after_write``,
+            ``before_signal`` or ``after_signal``; None for nowhere.
+        exit: The exit code of a crash.
+        kill: The number of the signal that ends the agent at a crash; None to exit instead.
+        once: Whether to crash only the first time for a seat, cycle and iteration.
+        dialog: The dialog to show: ``trust`` (once per folder), ``permission`` (before each
+            command), ``unknown`` (before the first prompt) or ``none``.
+        flood: How many lines to print before the work.
+        silent: Whether to do nothing with messages; ``until-told`` does the work at the next one.
+        ignore_hup: Whether to ignore SIGHUP, and so outlive the terminal.
+        limit: Whether to answer every message with the line about a usage limit; a number does so
+            for that many seconds from the first message.
+        research: The topics to ask for, each with ``kind`` (``code`` or ``web``), ``topic`` and
+            optionally ``args``, a list with the words of the question; None for none.
     """
 
     think: float = 0.0

@@ -20,19 +20,26 @@ class Fleet(Protocol):
         """Return whether a fleet has been set up on this host; only checks that a file exists."""
 
     def board(self) -> FleetBoard:
-        """Return the state of the fleet, which may be a few seconds old."""
+        """Return the state of the fleet, which may be a few seconds old.
+
+        The call may block, so use a thread.
+
+        Raises:
+            AgentmuxError: The database cannot be reached, or has a different version.
+        """
 
     def question(self, feature: str) -> FleetQuestion:
         """Return the decision that a feature waits for, and what an approval would do.
 
         If the feature waits for none, only ``feature`` is set in the result; ``digest``,
-        ``obstacle`` and ``lines`` are empty.
+        ``obstacle`` and ``lines`` are empty. The call may block, so use a thread.
 
         Args:
             feature: The feature's id.
 
         Raises:
             NotFoundError: No feature has this id, or several have it.
+            AgentmuxError: The database cannot be reached, or has a different version.
         """
 
     def forget(self) -> None:

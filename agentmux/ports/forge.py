@@ -137,7 +137,7 @@ class Forges(Protocol):
     def requests(self, place: RepoRef, branch: str) -> tuple[ForgeRequest, ...]:
         """Return the open requests in ``place`` that ask to merge a branch named ``branch``.
 
-        The branch may be in any repository, for example in a fork.
+        The branch may be in any repository, for example in a fork. Empty if there are none.
 
         Raises:
             ForgeError: The forge's program cannot answer.

@@ -17,7 +17,10 @@ A short line fits into one write, so that lines of several agents never mix.
 
 
 class Trace:
-    """Appends lines to the trace file of one agent; does nothing if no file is set."""
+    """Appends lines to the trace, a file that says what agents did.
+
+    Without the name of a file, it does nothing.
+    """
 
     def __init__(self, name: str | None, seat: OwnSeat) -> None:
         """Set the file. It is created by the first line.
@@ -30,12 +33,15 @@ class Trace:
         self._seat = seat
 
     def add_line(self, verb: str, what: str) -> None:
-        """Append a line with the seat, an action, and its time in nanoseconds of Unix time.
+        """Append a line: a JSON object with the seat, an action, and its time.
+
+        The time is in nanoseconds of Unix time.
 
         Several agents can write to the same file at the same time.
 
         Args:
-            verb: The action: ``prompted``, ``wrote``, ``signalled``, ``remembered`` and others.
+            verb: The action: ``prompted``, ``wrote``, ``signalled``, ``asked`` (for research),
+                ``remembered`` (a code word) or ``crashed``.
             what: The object of the action, such as a prompt, a path or a command; it is cut to
                 `WHAT_MAX` characters.
         """

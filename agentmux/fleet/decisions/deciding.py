@@ -28,8 +28,8 @@ class GivenDecision:
         kind: `rows.APPROVE` (``approve``) or `rows.CHANGES` (``changes``).
         digest: The digest of the result that the person was shown; it has to be that of the result
             in the database. `decide_with_consent` fills in an empty one.
-        then: How an approved result is delivered, such as ``merge``; empty: as submitted with the
-            feature, or else as configured.
+        then: How an approved result is delivered, one of `DELIVERY_WAYS` (``keep``, ``merge``,
+            ``push``, ``pr``); empty: as submitted with the feature, or else as configured.
         begins: The phase in which the next cycle begins; empty: the first one.
         text: The changes that the person requests; empty for an approval.
         by: Who decided, for the record; may be empty.

@@ -322,7 +322,10 @@ def _host(row: sa.RowMapping) -> HostFacts:
 
 
 def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[FeatureDecision, ...]:
-    """Return the decisions on a feature that its host has not delivered yet, oldest first."""
+    """Return the decisions on a feature that its host has not delivered yet, oldest first.
+
+    Empty if there are none.
+    """
     query = (
         sa.select(DECISIONS)
         .where(DECISIONS.c.feature == feature_id, DECISIONS.c.status == OPEN)
@@ -338,7 +341,7 @@ def _decision(row: sa.RowMapping) -> FeatureDecision:
 
 
 def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDecision]:
-    """Return all decisions on a feature, oldest first."""
+    """Return all decisions on a feature, oldest first; empty if there are none."""
     query = (
         sa.select(DECISIONS).where(DECISIONS.c.feature == feature_id).order_by(DECISIONS.c.given_at)
     )

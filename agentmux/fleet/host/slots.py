@@ -63,7 +63,10 @@ class Slots:
         return free or mine[2] in self._held
 
     def free(self, holder: str) -> None:
-        """Release the slot of ``holder``, so that another can have it; ignore one without."""
+        """Release the slot of ``holder``, so that another can have it.
+
+        A holder without a slot is ignored.
+        """
         with self._changed:
             self._held.discard(holder)
             self._changed.notify_all()

@@ -48,9 +48,10 @@ class HostWatch:
             return event
 
     def end(self, session: Path) -> None:
-        """Stop watching the directory ``session`` for its drive; ignore an unknown one.
+        """Stop watching the directory ``session`` for its drive.
 
-        If `rest` names the session, it is still watched, and its changes go to the callback.
+        Nothing happens if it is not watched for a drive. If `rest` names the session, it is still
+        watched, and its changes go to the callback.
         """
         with self._lock:
             self._drives.pop(session, None)

@@ -91,8 +91,7 @@ def work(options: WorkerOptions) -> int:
 
     It never returns, in spite of its type: once the worker has started, it ends the process itself,
     with the exit code. It only raises before that. On a drained host, it first waits for the drives
-    that run. Sessions keep running in tmux, and the next worker of
-    this host follows them.
+    that run. Sessions keep running in tmux, and the next worker of this host follows them.
 
     Raises:
         BlockedError: Another worker runs on this host or with its id, or another host has its name.

@@ -82,7 +82,7 @@ class TreeCheckpoints(Protocol):
         """Return the files of the work tree that differ from the checkpoint ``commit``.
 
         `write_files` would change or delete these files to bring back the checkpoint. Nothing is
-        stored.
+        stored. Paths are relative to the top of the work tree. Empty if nothing differs.
 
         Raises:
             GitError: Git refuses, for example because the commit is gone, or the session works
@@ -100,11 +100,13 @@ class TreeCheckpoints(Protocol):
         Args:
             since: The commit with which ``until`` is compared; the work tree is not compared.
             until: The commit whose files are written.
-            leave: Files and folders that must not be changed; a folder ends in ``/``.
+            leave: Files and folders that must not be changed, as paths from the top of the work
+                tree; a folder ends in ``/``.
 
         Returns:
-            The files that could not be written, some of them because a path in ``leave`` is in the
-            way; empty if all others were written.
+            The paths, from the top of the work tree, of the files that could not be written or
+            deleted, some of them because a path in ``leave`` is in the way; empty if there are
+            none.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
@@ -113,7 +115,8 @@ class TreeCheckpoints(Protocol):
     def differing(self, since: str, until: str) -> tuple[str, ...]:
         """Return the files in which two commits differ, except those in ``.agentmux``.
 
-        The commits are work-tree checkpoints, or commits of the repository.
+        The commits are work-tree checkpoints, or commits of the repository, given by their ids.
+        Paths are relative to the top of the work tree. Empty if nothing differs.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.

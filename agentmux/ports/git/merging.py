@@ -12,10 +12,12 @@ from agentmux.ports.git.repository import GitError
 
 
 class MergeConflictError(GitError):
-    """The result and the base change the same places of a file; nothing was changed.
+    """The commit to merge and the base, the branch to merge into, change the same places of a file.
+
+    Nothing was changed.
 
     Attributes:
-        paths: The files in conflict.
+        paths: The files in conflict, relative to the top of the repository.
         said: Git's messages about the conflicts, one line for each.
     """
 
@@ -27,16 +29,19 @@ class MergeConflictError(GitError):
 
 
 class BaseMovedError(GitError):
-    """The base has moved since the merge was computed, so compute it again; nothing was changed."""
+    """The base, the branch to merge into, has moved since the merge was computed.
+
+    Nothing was changed; compute the merge again.
+    """
 
 
 class CheckoutDirtyError(GitError):
     """The merge would overwrite uncommitted changes in the work tree that has the base checked out.
 
-    Nothing was changed.
+    The base is the branch to merge into. Nothing was changed.
 
     Attributes:
-        paths: The files with these changes.
+        paths: The files with these changes, relative to the top of that work tree.
     """
 
     def __init__(self, message: str, *, paths: tuple[str, ...], hints: tuple[str, ...]) -> None:
@@ -45,9 +50,10 @@ class CheckoutDirtyError(GitError):
 
 
 class CheckoutBusyError(GitError):
-    """The base is checked out in a work tree with an unfinished rebase, merge or the like.
+    """A work tree that has the base checked out has an unfinished rebase, merge or the like.
 
-    The user must finish it first. Nothing was changed.
+    The base is the branch to merge into. The user must finish the operation first. Nothing was
+    changed.
     """
 
 
@@ -132,7 +138,8 @@ class Merging(Protocol):
 
         Raises:
             CheckoutBusyError: The branch is being rebased in a work tree.
-            GitError: It is checked out in a work tree whose folder is missing.
+            GitError: It is checked out in a work tree whose folder is missing, and which git does
+                not call prunable.
         """
 
     def is_merged(self, plan: MergePlan) -> bool:

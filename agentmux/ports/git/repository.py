@@ -173,13 +173,16 @@ class Repository(Protocol):
         Args:
             commit: The commit to look for: an id, or a ref.
             tip: The commit or ref whose history is searched.
+
+        Raises:
+            GitError: One of the two does not exist.
         """
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the last commit that the histories of ``head`` and ``base`` have in common.
 
-        The result is never earlier than ``since``. It is later if ``base`` was merged into the work
-        meanwhile.
+        The result is the commit's id, or ``since`` as it was given. It is never earlier than
+        ``since``; it is later if ``base`` was merged into the work meanwhile.
 
         Args:
             base: The branch on which the work of ``head`` began.
@@ -196,7 +199,10 @@ class Repository(Protocol):
         """
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, except those in ``.agentmux``."""
+        """Return the files in which HEAD differs from a commit, except those in ``.agentmux``.
+
+        Uncommitted changes do not count. Paths are relative to the top of the work tree.
+        """
 
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         """Return the commits in the history of ``commit`` that a branch does not contain.
@@ -224,7 +230,7 @@ class Repository(Protocol):
             also: Further commits at which HEAD was here, known from another source than the reflog.
 
         Returns:
-            One entry for each line of history.
+            One entry for each line of history; empty if there are no such commits.
         """
 
     def subjects(self, since: str) -> tuple[str, ...]:
@@ -253,7 +259,10 @@ class Repository(Protocol):
         """
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB."""
+        """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB.
+
+        The lines have no newline. Empty if nothing differs.
+        """
 
     def missing_hooks(self) -> str | None:
         """Return the value of ``core.hooksPath`` if that directory does not exist; else None.
@@ -270,34 +279,38 @@ class Repository(Protocol):
     def changes(self) -> tuple[str, ...]:
         """Return all uncommitted files, as `dirty` does, then the folders of `list_nested`.
 
-        Unlike calls of both, this calls git only once.
+        `dirty` returns files that differ from HEAD or are untracked; `list_nested`, untracked
+        repositories. Paths are relative to the top of the work tree. This calls git only once.
         """
 
     def modules_with_work(self) -> tuple[str, ...]:
         """Return the submodules that contain work which exists nowhere else; each ends in ``/``.
 
         Such work is uncommitted changes, stashes, and commits that no remote of the submodule has.
+        Paths are relative to the top of the work tree. Empty if there is no such submodule.
         """
 
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, except those in ``.agentmux``.
 
-        Files that git ignores are left out; of a renamed file, both paths are returned. Empty if
-        the work tree is clean.
+        Files that git ignores are left out; of a renamed file, both paths are returned. Paths are
+        relative to the top of the work tree. Empty if the work tree is clean.
         """
 
     def list_nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves; each ends in ``/``.
 
-        Git adds none of their files to a commit of this repository.
+        Git adds none of their files to a commit of this repository. Paths are relative to the top
+        of the work tree. Empty if there are none.
         """
 
     def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below ``paths`` that are in git's index.
 
         They came with the repository, or will be committed to it. ``paths`` are absolute paths of
-        files or folders; those outside of the work tree are skipped. If git refuses to list files,
-        as in a submodule, the paths themselves are returned. Empty outside of a repository.
+        files or folders; those outside of the work tree are skipped. The result is relative to the
+        top of the work tree. If git refuses to list files, as in a submodule, the paths themselves
+        are returned. Empty outside of a repository.
         """
 
     def protect_from_clean(self, sessions: Path) -> bool:
@@ -317,7 +330,8 @@ class Repository(Protocol):
         """Return the uncommitted files that the session has changed, for its commit.
 
         They are those that `dirty` returns now, without ``dirty_at_start``: what `dirty` returned
-        when the session started. The changes of these files are the user's.
+        when the session started. The changes of these files are the user's. Paths are relative to
+        the top of the work tree.
         """
 
     def stash_hints(self, aside: str) -> tuple[str, ...]:
@@ -409,7 +423,8 @@ class Repository(Protocol):
     def result_tree(self, paths: Collection[str]) -> str:
         """Return the id of the git tree that a commit of ``paths`` would have now; stores nothing.
 
-        Without paths, it is the id of HEAD's tree.
+        ``paths`` are relative to the top of the work tree; without any, it is the id of HEAD's
+        tree.
         """
 
     def commit(
@@ -427,7 +442,8 @@ class Repository(Protocol):
 
         Args:
             message: The commit message; must not be blank.
-            paths: The files to commit; a file that does not exist is committed as deleted.
+            paths: The files to commit, relative to the top of the work tree; a file that does not
+                exist is committed as deleted.
             trailer: Key and value of a line to add to the message, for `find_commit`.
             onto: Where HEAD must be; None allows any place.
             tree: The id that `result_tree` must return for ``paths``; empty allows any. It is

@@ -36,7 +36,7 @@ class WorktreeSpec:
         path: The top of the worktree, absolute and without symbolic links.
         branch: Short name of the branch that is checked out there; empty if the worktree has
             ``commit`` checked out with a detached HEAD.
-        commit: The commit on which the branch is created.
+        commit: The id of the commit on which the branch is created.
         session: The text that marks branch and worktree as belonging to the session: its uuid, or
             another text without a line break for a second worktree of the session.
         home: The session's directory.
@@ -240,7 +240,8 @@ class Worktrees(Protocol):
         """Return the git directories that are left of the worktree's missing folders.
 
         A folder is missing if it was deleted, was moved or is not mounted. There may be several,
-        because the worktree may have been created again at the same path.
+        because the worktree may have been created again at the same path. Empty if no folder is
+        missing.
         """
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:

@@ -126,7 +126,10 @@ class SignalFiles(Protocol):
         """
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Store a hook's report, for `turn` to return; does nothing if the launch has no folder."""
+        """Store what a hook reports about an agent's turn, for the method `turn` to return.
+
+        ``launch`` is the id of the agent's launch. Nothing happens if the launch has no folder.
+        """
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return the fields of a Markdown text's front matter, and a sentence for each problem.

@@ -31,14 +31,14 @@ class SessionFolders(Protocol):
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
         """Return the directories in ``folder`` whose removal was begun but not completed.
 
-        `delete` completes it.
+        `delete` completes it. Empty if there are none, or ``folder`` does not exist.
         """
 
     def half_made(self, folder: Path, now_s: float, /) -> tuple[Path, ...]:
         """Return the incomplete directories in ``folder`` that killed `start` commands left.
 
         Directories that were changed in the three minutes before ``now_s`` are left out, because
-        their command may still run. ``now_s`` is the current Unix time.
+        their command may still run. ``now_s`` is the current Unix time. Empty if there are none.
         """
 
     def read_unchecked(self, path: Path, /) -> Mapping[str, Any] | None:

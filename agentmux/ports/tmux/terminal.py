@@ -386,18 +386,22 @@ class Panes(Protocol):
         """
 
     def type_text(self, pane: str, text: str) -> None:
-        """Type the characters of ``text`` into the pane, without Enter."""
+        """Type the characters of ``text`` into the pane with the id ``pane``, without Enter."""
 
     def paste(self, pane: str, text: str) -> None:
-        """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
+        """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter.
+
+        ``pane`` is the id of the pane.
+        """
 
     def press_enter(self, pane: str) -> None:
-        """Press Enter once in the pane."""
+        """Press Enter once in the pane with the id ``pane``."""
 
     def press_keys(self, pane: str, keys: Sequence[str]) -> None:
         """Press keys in the pane, in one call of tmux.
 
-        ``keys`` are tmux's names of the keys, such as ``Enter``, ``Down`` or ``r``.
+        ``pane`` is the id of the pane. ``keys`` are tmux's names of the keys, such as ``Enter``,
+        ``Down`` or ``r``.
         """
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
@@ -558,7 +562,12 @@ class TypingResult:
 
 
 class TextSender(Protocol):
-    """An async function that types a text into an agent's pane, and checks that it was accepted."""
+    """An async function that types a text into an agent's pane, and checks that it was accepted.
+
+    It is called with the session's panes, the id of the agent's pane, the text, and the description
+    of the agent; ``deadline_s`` is the most seconds that it takes. It returns what happened to the
+    text. The method ``__call__`` describes the other parameters.
+    """
 
     async def __call__(  # noqa: PLR0913 (what a delivery needs)
         self,
@@ -590,7 +599,12 @@ class TextSender(Protocol):
 
 
 class KeySender(Protocol):
-    """An async function that presses keys in a pane for a person who has seen the pane's screen."""
+    """An async function that presses keys in a pane for a person who has seen the pane's screen.
+
+    It is called with the session's panes, the id of a pane, and the keys as `answer_keys.read_keys`
+    returns them; ``screen`` is the digest of the screen that the person saw, as `screen_digest`
+    returns it. It returns what happened to the keys; none are pressed on another screen.
+    """
 
     async def __call__(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
