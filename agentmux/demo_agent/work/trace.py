@@ -35,9 +35,8 @@ class Trace:
     def add_line(self, verb: str, what: str) -> None:
         """Append a line: a JSON object with the seat, an action, and its time.
 
-        The time is in nanoseconds of Unix time.
-
-        Several agents can write to the same file at the same time.
+        The time is in nanoseconds of Unix time. Several agents can write to the same file
+        at the same time.
 
         Args:
             verb: The action: ``prompted``, ``wrote``, ``signalled``, ``asked`` (for research),

@@ -202,6 +202,9 @@ class Repository(Protocol):
         """Return the files in which HEAD differs from a commit, except those in ``.agentmux``.
 
         Uncommitted changes do not count. Paths are relative to the top of the work tree.
+
+        Raises:
+            GitError: Git fails, for example because a commit does not exist.
         """
 
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
@@ -237,6 +240,9 @@ class Repository(Protocol):
         """Return abbreviated hash and subject of each commit after ``since`` up to HEAD.
 
         The oldest commit comes first. Empty if there are none.
+
+        Raises:
+            GitError: Git fails, for example because a commit does not exist.
         """
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
@@ -255,13 +261,19 @@ class Repository(Protocol):
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff --stat``: the first 40 changed files, and the total last.
 
-        Empty if nothing differs.
+        Empty if nothing differs. ``found`` says what to compare.
+
+        Raises:
+            GitError: Git fails, for example because a commit does not exist.
         """
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB.
 
-        The lines have no newline. Empty if nothing differs.
+        ``found`` says what to compare. The lines have no newline. Empty if nothing differs.
+
+        Raises:
+            GitError: Git fails, for example because a commit does not exist.
         """
 
     def missing_hooks(self) -> str | None:

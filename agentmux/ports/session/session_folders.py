@@ -75,7 +75,10 @@ class SessionFolders(Protocol):
         """
 
     def changed_at(self, path: Path, /) -> float:
-        """Return when a session's files last changed, in Unix time; 0 if that is unknown."""
+        """Return when a session last changed, in seconds of Unix time; 0 if that is unknown.
+
+        Only its state, its journal and the directory ``path`` itself are looked at.
+        """
 
     def hide_for_removal(self, path: Path, /) -> Path:
         """Rename a session's directory so that no command finds it, as the first step of removal.
