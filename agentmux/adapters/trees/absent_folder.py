@@ -7,12 +7,13 @@ elsewhere needs that git directory: without it, the folder is no work tree any m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git import session_objects
+from agentmux.adapters.git.lost_work.submodules import absent_modules_with_work
 from agentmux.adapters.git.program import (
     GitProgram,
     decode_output,
@@ -69,7 +70,10 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
         own=own_commits(git, git_dir),
         staged=(
             *_list_staged(git, git_dir, known, session_objects.variables_to_read(spec.home)),
-            *_modules(git, git_dir),
+            *(
+                f"{each.relative_to(git_dir / 'modules')}/"
+                for each in absent_modules_with_work(git, git_dir)
+            ),
         ),
         operation=in_progress(git_dir) or "",
     )
@@ -155,18 +159,6 @@ def saved_files(
 
 def _of_the_user(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(path for path in paths if not layout.is_ours(path)))
-
-
-def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
-    """Yield the worktree's submodules that have commits which none of their remotes has."""
-    modules = git_dir / "modules"
-    words = ("rev-list", "-1", "HEAD", "--branches", "--not", "--remotes", "--tags")
-    for head in sorted(modules.rglob("HEAD")):
-        if (head.parent / "objects").is_dir():
-            # `--work-tree=.`, because the work tree in the submodule's configuration is missing.
-            reply = git.read("--git-dir=.", "--work-tree=.", *words, cwd=head.parent)
-            if reply.out or reply.status != 0:
-                yield f"{head.parent.relative_to(modules)}/"
 
 
 def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:

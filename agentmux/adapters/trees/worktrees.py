@@ -25,6 +25,7 @@ from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.lost_work.nested_repositories import repositories_with_work
 from agentmux.adapters.git.lost_work.submodules import (
+    absent_modules_with_work,
     correct_listed_top,
     modules_with_work,
     superproject,
@@ -547,6 +548,7 @@ class LinkedWorktrees:
             branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
             besides=besides,
             tips_off_branch=tuple(each for each in behind if each in lost),
+            modules=self._list_absent_modules(spec) if is_there else (),
             kept=tuple(each.git_dir for each in held),
             staged=tuple(sorted({name for each in held for name in each.staged})),
             saved=self._list_saved(spec, (*heads, delivered, merged, onto)),
@@ -628,6 +630,10 @@ class LinkedWorktrees:
         paths = self._inside(spec).changes()
         listed = (each for each in paths if f"{each}/" not in (*modules, *nested))
         return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
+
+    def _list_absent_modules(self, spec: WorktreeSpec) -> tuple[Path, ...]:
+        tree = work_tree(spec.path)
+        return tuple(absent_modules_with_work(self._git, tree.git_dir)) if tree is not None else ()
 
     def _is_only(self, commit: str, spec: WorktreeSpec, onto: str | None) -> bool:
         """Whether the commit's changes exist nowhere else: not merged, pushed or squashed."""

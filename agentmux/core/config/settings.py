@@ -109,6 +109,8 @@ class ResumeSettings:
         reject_after_s: An agent that fails within so many seconds after its resume counts as having
             rejected its conversation.
         commands: The arguments that resume a conversation, by the base name of an agent's program.
+            ``{session_id}`` in them stands for the conversation's id; without it, they resume the
+            latest conversation of the directory. Empty arguments resume nothing.
     """
 
     native: bool = True

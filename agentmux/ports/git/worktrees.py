@@ -110,8 +110,8 @@ class WorktreeLoss:
     """The work that would be lost if a session's worktree and branch were removed.
 
     As a bool it is true if work would be lost: ``changed``, ``commits``, ``commits_off_branch``,
-    ``staged``, ``saved`` or ``operation`` is not empty. Commits are given as abbreviated hash and
-    subject, oldest first.
+    ``modules``, ``staged``, ``saved`` or ``operation`` is not empty. Commits are given as
+    abbreviated hash and subject, oldest first.
 
     Attributes:
         changed: The uncommitted files in the worktree, including ``hidden``, without files that git
@@ -135,6 +135,8 @@ class WorktreeLoss:
         besides: Other uncommitted files in the worktree, which are not the session's work: those
             that git ignores, and changes in ``.agentmux`` folders. A folder that contains nothing
             else is given as one path, which ends in ``/``.
+        modules: The git directories of submodules of the worktree that are not checked out and have
+            stashes, or commits that none of their remotes has.
         kept: Git directories that would be removed, too: those that git still has for folders of
             the worktree that were deleted, were moved or are not mounted. Such a folder would no
             longer be a work tree.
@@ -157,6 +159,7 @@ class WorktreeLoss:
     branch: str = ""
     besides: tuple[str, ...] = ()
     tips_off_branch: tuple[str, ...] = ()
+    modules: tuple[Path, ...] = ()
     kept: tuple[Path, ...] = ()
     staged: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
@@ -164,7 +167,7 @@ class WorktreeLoss:
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
-        has_commits = self.commits or self.commits_off_branch
+        has_commits = self.commits or self.commits_off_branch or self.modules
         return bool(self.changed or has_commits or self.staged or self.saved or self.operation)
 
 

@@ -280,6 +280,37 @@ def test_work_in_a_submodule_is_not_lost(project: Path, work: str) -> None:
     assert worktrees(project).removal_loss(spec, "main").changed == ("lib/",)
 
 
+@pytest.mark.parametrize("leaves", ["submodule --quiet deinit -f lib", "rm -qf lib"])
+@pytest.mark.parametrize("work", ["committed", "stashed"])
+def test_work_in_a_submodule_that_is_not_checked_out_any_more_is_not_lost(
+    project: Path, leaves: str, work: str
+) -> None:
+    with_submodule(project)
+    spec = begun(project)
+    git(spec.path, *ALLOWED, "submodule", "--quiet", "update", "--init")
+    lib = spec.path / "lib"
+    identity = ("-c", "user.name=x", "-c", "user.email=x@x")
+    if work == "committed":
+        git(lib, *identity, "commit", "-q", "--allow-empty", "-m", "Mine")
+    else:
+        (lib / "README.md").write_text("mine\n")
+        git(lib, *identity, "stash", "-q")
+    git(spec.path, *leaves.split())
+    (kept,) = worktrees(project).removal_loss(spec, "main").modules
+    assert kept.name == "lib"
+    shown = git(project, f"--git-dir={kept}", "--work-tree=.", "log", "--all", "--format=%s")
+    assert ("Mine" if work == "committed" else "WIP on") in shown
+
+
+def test_a_submodule_without_work_of_its_own_keeps_nothing(project: Path) -> None:
+    with_submodule(project)
+    spec = begun(project)
+    git(spec.path, *ALLOWED, "submodule", "--quiet", "update", "--init")
+    assert not worktrees(project).removal_loss(spec, "main")
+    git(spec.path, "submodule", "--quiet", "deinit", "lib")
+    assert not worktrees(project).removal_loss(spec, "main")
+
+
 def test_a_repository_inside_the_worktree_is_not_lost(project: Path) -> None:
     spec = begun(project)
     make_project(spec.path / "nested")

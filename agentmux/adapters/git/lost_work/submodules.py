@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, decode_output
+from agentmux.adapters.git.work_tree import work_tree
 
 # A submodule's commits are in the git directory of the worktree, so they are deleted with it.
 _HAS_WORK: Final = (
@@ -55,6 +58,34 @@ def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
         return ()  # no submodule was initialised in this worktree
     words = ("submodule", "--quiet", "foreach", "--quiet", "--recursive", _HAS_WORK)
     return tuple(decode_output(git.must_read("look into submodules", *words).out).splitlines())
+
+
+def absent_modules_with_work(git: GitProgram, git_dir: Path) -> Iterator[Path]:
+    """Yield the git directories of submodules that are not checked out and have work, sorted.
+
+    Git keeps such a directory after ``git submodule deinit`` and ``git rm``, and if the worktree's
+    folder is missing. Work means stashes, and commits that none of the submodule's remotes has. If
+    git cannot tell, as in a damaged repository, there may be work, and the directory is yielded.
+
+    Args:
+        git: Runs git anywhere in the repository.
+        git_dir: The git directory of the worktree that has the submodules.
+    """
+    words = ("rev-list", "-1", "HEAD", "--all", "--not", "--remotes", "--tags", "--")
+    for head in sorted((git_dir / "modules").rglob("HEAD")):
+        module = head.parent
+        if (module / "objects").is_dir() and not _is_checked_out(git, module):
+            # `--work-tree=.`, because the work tree in the submodule's configuration is missing.
+            reply = git.read("--git-dir=.", "--work-tree=.", *words, cwd=module)
+            if reply.out or reply.status != 0:
+                yield module
+
+
+def _is_checked_out(git: GitProgram, module: Path) -> bool:
+    words = ("--git-dir=.", "--work-tree=.", "config", "core.worktree")
+    reply = git.read(*words, cwd=module)
+    tree = work_tree(module / _line(reply.out)) if reply.status == 0 else None
+    return tree is not None and os.path.realpath(tree.git_dir) == os.path.realpath(module)
 
 
 def _line(out: bytes) -> str:

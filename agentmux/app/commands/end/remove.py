@@ -247,6 +247,10 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
             f"{many} {_where(found, spec)} on no branch"
             f" ({abbreviate_names(found.commits_off_branch)})"
         )
+    if found.modules:
+        many = format_count(len(found.modules), "submodule")
+        names = abbreviate_names([each.name for each in found.modules])
+        parts.append(f"the commits of {many} that nothing checks out any more ({names})")
     if found.saved and spec.checkpoint is not None:
         files = format_count(len(found.saved), "file")
         number = spec.checkpoint.number
@@ -304,6 +308,9 @@ def ways_to_keep(
     for each in [each for each in found.changed if each.endswith("/")][:_NAMED]:
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
+    for module in found.modules[:_NAMED]:
+        git = f"git --git-dir={shlex.quote(str(module))} --work-tree=."
+        yield f"see the commits of {module.name}: {git} log --all --oneline -n 10"
     yield from _ways_if_gone(entry, found)
     for each in found.tips_off_branch:
         kept = keep_as(world, each)
