@@ -28,8 +28,8 @@ class BeginChecks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordCheck:
-    """The action to record the result of a command of a check.
+class EndedCommand:
+    """What an action records of a check command that has ended.
 
     Attributes:
         seat: The seat of the command.
@@ -48,6 +48,11 @@ class RecordCheck:
     status: int | None = None
     signal: int | None = None
     timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCheck(EndedCommand):
+    """The action to record the result of a command of a check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,28 +76,11 @@ class EndBase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordBase:
+class RecordBase(EndedCommand):
     """The action to record the result of a check command that ran on the session's base.
 
     The base is the commit that the session began on; the command ran in the worktree of `MakeBase`.
-
-    Attributes:
-        seat: The seat of the command.
-        launch: The id of the command's launch.
-        name: The name of the command.
-        outcome: ``passed``, ``failed`` or ``broken`` (it could not run, or was ended).
-        status: The exit status; None if there is none.
-        signal: The number of the Unix signal that ended the command, or None.
-        timed_out: Whether the command was ended because it took too long.
     """
-
-    seat: str
-    launch: str
-    name: str
-    outcome: str
-    status: int | None = None
-    signal: int | None = None
-    timed_out: bool = False
 
 
 def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
