@@ -307,6 +307,35 @@ def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
     assert works.lost() == []
 
 
+@pytest.mark.follows("…: git -C … --work-tree=. log --all --oneline -n 10")
+@pytest.mark.parametrize("command", ["remove", "prune"])
+def test_the_commits_of_a_submodule_do_not_go_with_the_worktree(
+    project: Project, command: str
+) -> None:
+    part = project.root / "part"
+    allowed = ("-c", "protocol.file.allow=always", "submodule", "--quiet")
+    project.git("clone", "-q", ".", str(part))
+    project.git(*allowed, "add", str(part), "lib")
+    project.git("commit", "-qm", "Submodule")
+    session = project.start("add a greeting", "--worktree").wait()
+    top = Path(session.state["worktree"])
+    project.git_at(top, *allowed, "update", "--init")
+    works = Work(project)
+    works.commit("a commit in lib", top / "lib" / "beside.py")
+    project.git_at(top, "submodule", "--quiet", "deinit", "-f", "lib")
+    project.ok("approve", session.name, "--yes", "--merge")
+    session.wait("done")
+    done = project.run(command, *(("--yes", session.name) if command == "remove" else ()))
+    assert "the commits of 1 submodule that nothing checks out any more (lib)" in done.stderr
+    if command == "remove":
+        hint = shown(
+            "see the commits of …: git -C … --work-tree=. log --all --oneline -n 10", done.stderr
+        )
+        assert "a commit in lib" in went_well(project, hint)
+    assert works.lost() == []
+    assert top.is_dir()
+
+
 @pytest.fixture
 def other_first(project: Project) -> Session:
     """A session in the checkout that waits for a decision."""

@@ -45,7 +45,7 @@ _OTHERS: Final = (
     "apt|brew|chmod|chown|cp|df|dnf|env|git-lfs|kill|loginctl|ln|mkdir|mount|mv|npm|pip|pipx|rm|rmdir"
     "|sudo|systemctl|uv"
 )
-_FILLED: Final = rf"(?:{HOLE}|-[CSL]\s\S+|--?[a-zA-Z][\w-]*(?:\s{HOLE}|\s[A-Z]+)?)"
+_FILLED: Final = rf"(?:{HOLE}|-[CSL]\s\S+|--?[a-zA-Z][\w-]*(?:=\S+|\s{HOLE}|\s[A-Z]+)?)"
 _COMMAND: Final = re.compile(
     rf"""(?<![\w/.$'-])(?:
         agentmux(?:\ {_FILLED})*\ (?:{_AGENTMUX}|{HOLE})(?![\w-])

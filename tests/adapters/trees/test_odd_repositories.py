@@ -277,7 +277,9 @@ def test_work_in_a_submodule_is_not_lost(project: Path, work: str) -> None:
         git(lib, "checkout", "-q", "--detach", "HEAD^")
     if work == "stashed":
         git(lib, *identity, "stash", "-q")
-    assert worktrees(project).removal_loss(spec, "main").changed == ("lib/",)
+    loss = worktrees(project).removal_loss(spec, "main")
+    assert loss.changed == ("lib/",)
+    assert loss.modules == (), "it is named once"
 
 
 @pytest.mark.parametrize("leaves", ["submodule --quiet deinit -f lib", "rm -qf lib"])
@@ -296,9 +298,11 @@ def test_work_in_a_submodule_that_is_not_checked_out_any_more_is_not_lost(
         (lib / "README.md").write_text("mine\n")
         git(lib, *identity, "stash", "-q")
     git(spec.path, *leaves.split())
-    (kept,) = worktrees(project).removal_loss(spec, "main").modules
+    loss = worktrees(project).removal_loss(spec, "main")
+    assert loss, "so that nothing is removed"
+    (kept,) = loss.modules
     assert kept.name == "lib"
-    shown = git(project, f"--git-dir={kept}", "--work-tree=.", "log", "--all", "--format=%s")
+    shown = git(kept, "--work-tree=.", "log", "--all", "--format=%s")
     assert ("Mine" if work == "committed" else "WIP on") in shown
 
 

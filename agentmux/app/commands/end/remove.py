@@ -309,8 +309,9 @@ def ways_to_keep(
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     for module in found.modules[:_NAMED]:
-        git = f"git --git-dir={shlex.quote(str(module))} --work-tree=."
-        yield f"see the commits of {module.name}: {git} log --all --oneline -n 10"
+        # Its configuration may name a work tree that is missing.
+        inner, shown = shlex.quote(str(module)), f"see the commits of {module.name}"
+        yield f"{shown}: git -C {inner} --work-tree=. log --all --oneline -n 10"
     yield from _ways_if_gone(entry, found)
     for each in found.tips_off_branch:
         kept = keep_as(world, each)
