@@ -736,6 +736,11 @@ class NotedRepository:
     def missing_hooks(self) -> str | None:
         return None
 
+    def aside_hints(
+        self, paths: Collection[str], why: str, *, is_all: bool = False
+    ) -> tuple[str, ...]:
+        return tuple(f"put them aside: {each}" for each in paths)
+
     def stash_hints(self, aside: str) -> tuple[str, ...]:
         return ()
 

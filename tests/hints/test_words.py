@@ -75,7 +75,7 @@ def test_commits_of_a_review_are_kept(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
-@pytest.mark.follows("git -C …… stash push --all --message … -- …")
+@pytest.mark.follows("git -C …… stash push --all --message …")
 def test_what_was_changed_in_a_review_is_put_aside(project: Project, work: Work) -> None:
     project.config(
         "defaults: {agent: demo}\ngit: {setup: [{name: own, run: [cp, calc.py, set_up.py]}]}\n"

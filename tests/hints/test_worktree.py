@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.adapters.trees.test_trials import kill_next_checkout
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, follow, shown, went_well
 
@@ -78,11 +80,12 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
     assert works.lost() == []
 
 
-ASIDE = "commit them, or put them aside: git stash push …"
+ASIDE = "put them aside: git -C … stash push …"
 
 
 @pytest.mark.follows(
-    "git stash push --include-untracked --message '…' -- :/ ':(top,exclude,glob)**/.agentmux/**'",
+    "git -C … stash push --include-untracked --message …"
+    " -- :/ ':(top,exclude,glob)**/.agentmux/**'",
     "go back: agentmux try --off",
     "agentmux try --off",
     "show one: agentmux try SESSION",
@@ -255,7 +258,7 @@ def test_what_was_taken_off_the_base_does_not_come_back(decided: Session, works:
 
 
 @pytest.mark.follows(
-    "git -C …… stash push --all --message … -- …",
+    "git -C …… stash push --all --message …",
     "git -C … stash pop --index …",
     "git -C … stash show -p --include-untracked …",
 )
@@ -285,6 +288,143 @@ def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Wor
     assert popped.returncode != 0  # the merge has other files there
     text = "where git refuses, see it: git -C … stash show -p --include-untracked …"
     assert "planted" in went_well(project, shown(text, told))
+    assert works.lost() == []
+
+
+def unstashable(project: Project, works: Work) -> str:
+    """Leave every kind of change that ``git stash push`` alone refuses; return the status."""
+    here = project.path
+    for name in ("linked/in.py", "folder.py", "untracked.py", "split[1].py"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text("before\n")
+    project.git("add", "--", "linked", "folder.py", "untracked.py", ":(literal)split[1].py")
+    project.git("commit", "-qm", "Kinds")
+    works.write("an intent to add", here / "intent.py")
+    project.git("add", "-N", "intent.py")
+    works.write("a folder behind a link", project.root / "elsewhere" / "in.py")
+    (here / "linked" / "in.py").unlink()
+    (here / "linked").rmdir()
+    (here / "linked").symlink_to(project.root / "elsewhere")
+    (here / "folder.py").unlink()
+    works.write("a folder in place of a file", here / "folder.py" / "in.py")
+    works.write("a file that is not tracked any more", here / "untracked.py")
+    project.git("rm", "-q", "--cached", "untracked.py")
+    works.write("what is staged of a file", here / "split[1].py")
+    project.git("add", "--", ":(literal)split[1].py")
+    works.write("what is not staged of it", here / "split[1].py")
+    return project.git("status", "--porcelain", "--untracked-files=all")
+
+
+@pytest.mark.follows("git -C …… add --sparse --all", "move … out of the way: mv -n … …")
+def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    unstashable(project, works)
+    refusal = project.fails(3, "try", name)
+    went_well(project, shown("move linked out of the way: …", refusal))
+    went_well(project, shown("put them aside: …", refusal))
+    assert project.git("status", "--porcelain") == ""
+    went_well(project, f"agentmux try {name}")
+    told = went_well(project, "agentmux try --off")
+    back = shown("put back what was put aside on main: git -C … stash pop --index …", told)
+    went_well(project, back)
+    assert works.lost() == []
+    assert (project.path / "linked-aside").is_symlink()
+    assert "planted" in (project.path / "folder.py" / "in.py").read_text()
+
+
+@pytest.mark.follows(
+    "git -C … update-index --no-assume-unchanged -- …",
+    "git -C … update-index --no-skip-worktree -- …",
+    "move … out of the way: mv -n … …",
+)
+@pytest.mark.parametrize(("command", "code"), [("try", 3), ("approve --yes --merge", 1)])
+def test_what_git_cannot_stash_gets_out_of_the_way(
+    decided: Session, works: Work, command: str, code: int
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.git("stash", "-q", "--include-untracked")
+    for each in ("nested/in.py", "near by/in.py"):
+        (place / each).parent.mkdir(exist_ok=True)
+        (place / each).write_text("MADE = 1\n")
+    for each in ("nested", "near by"):
+        project.git("init", "-q", each)
+        works.write(f"the user's {each}", project.path / each / "in.py")
+    works.commit("a commit in nested", project.path / "nested" / "other.py")
+    project.git("update-index", "--assume-unchanged", "calc.py")
+    works.write("a hidden edit", project.path / "calc.py")
+    refusal = project.fails(code, *command.split(), name)
+    went_well(project, shown("move nested/ out of the way: …", refusal))
+    went_well(project, shown("move near by/ out of the way: …", refusal))
+    went_well(project, shown("put them aside: …", refusal))
+    went_well(project, f"agentmux {command} {name}")
+    assert works.lost() == []
+    assert (project.path / "nested" / "in.py").read_text() == "MADE = 1\n"
+    assert "planted" in (project.path / "nested-aside" / "in.py").read_text()
+
+
+@pytest.mark.follows("take them back: agentmux try --off")
+def test_a_checkout_that_was_killed_is_taken_back(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    before = project.git("status", "--porcelain")
+    kill_next_checkout(project.path)
+    refusal = project.fails(1, "try", name)
+    assert "killed by signal 9" in refusal
+    assert project.git("status", "--porcelain") != before
+    back = shown("take them back: agentmux try --off", refusal)
+    (project.path / ".git" / "index.lock").unlink()  # as git says
+    went_well(project, back)
+    assert project.git("status", "--porcelain") == before
+    went_well(project, f"agentmux try {name}")
+    assert works.lost() == []
+
+
+def test_changes_outside_of_a_sparse_checkout_are_put_aside(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    works.commit("a commit in a folder that gets sparse", project.path / "big" / "one.py")
+    project.git("sparse-checkout", "set", "--no-cone", "/tests", "/calc.py")
+    works.write("an edit outside", project.path / "big" / "one.py")
+    works.write("a new file outside", project.path / "new" / "two.py")
+    works.write("a staged edit inside", project.path / "calc.py")
+    project.git("add", "calc.py")
+    works.write("an edit inside", project.path / "calc.py")
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    went_well(project, shown("put them aside: …", refusal))
+    assert project.git("stash", "list").count("put aside for a merge") == 1
+    works.write("an edit outside, later", project.path / "big" / "one.py")
+    went_well(project, shown("put them aside: …", project.fails(3, "try", name)))
+    went_well(project, f"agentmux try {name}")
+    went_well(project, "agentmux try --off")
+    went_well(project, f"agentmux approve --yes --merge {name}")
+    decided.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("git -C … commit --message … -- …")
+def test_a_submodule_that_is_elsewhere_is_committed_before_a_merge(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    inner = project.root / "inner"
+    project.git("init", "-q", str(inner))
+    works.commit("the first commit of the submodule", inner / "one.py")
+    project.git("config", "--global", "protocol.file.allow", "always")
+    project.git("submodule", "--quiet", "add", str(inner), "lib")
+    project.git("commit", "-qm", "Lib")
+    works.commit("a later commit in the submodule", project.path / "lib" / "two.py")
+    refusal = project.fails(3, "try", name)
+    (hint,) = re.findall("^hint: (.*)$", refusal, re.MULTILINE)
+    blocked = project.fails(1, "approve", name, "--yes", "--merge")
+    assert hint in blocked
+    assert "put them aside" not in blocked
+    went_well(project, shown("commit the submodule …: …", refusal))
+    went_well(project, f"agentmux try {name}")
+    went_well(project, "agentmux try --off")
+    went_well(project, f"agentmux approve --yes --merge {name}")
+    decided.wait("done")
     assert works.lost() == []
 
 

@@ -32,7 +32,7 @@ PASSED_OVER: Final = (
 _GIT: Final = (
     "add|am|apply|bisect|branch|checkout|cherry-pick|clean|clone|commit|config|diff|fetch|gc|init|log"
     "|merge|mv|pull|push|rebase|reflog|remote|reset|restore|revert|rm|show|stash|status|submodule"
-    "|switch|tag|update-ref|worktree"
+    "|switch|tag|update-index|update-ref|worktree"
 )
 _TMUX: Final = (
     "attach|attach-session|detach|detach-client|kill-pane|kill-server|kill-session|list-sessions|new"

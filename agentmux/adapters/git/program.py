@@ -385,14 +385,15 @@ def to_git_error(purpose: str, reply: GitReply) -> GitError:
     return GitError(f"git could not {purpose}: {words}")
 
 
-def to_refused_error(what: str, reply: GitReply) -> GitRefusedError:
+def to_refused_error(what: str, reply: GitReply, *, hints: tuple[str, ...] = ()) -> GitRefusedError:
     """Return the error for a command that git or a hook refused; do not raise it.
 
     ``what`` begins its message; the last lines of the output of ``reply`` follow.
     """
     parts = (tail(reply.out), tail(encode_text(reply.err)))
     output = "\n".join(part for part in parts if part)
-    return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
+    end = f"killed by signal {-reply.status}" if reply.status < 0 else f"exit {reply.status}"
+    return GitRefusedError(f"{what}: {output or end}", output=output, hints=hints)
 
 
 def decode_output(data: bytes) -> str:

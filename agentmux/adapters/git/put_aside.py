@@ -1,12 +1,111 @@
-"""Finds stashes that users made by following our hints, and returns hints to restore them."""
+"""Hints for putting changes aside with ``git stash``, and for restoring what was put aside."""
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
 
-from agentmux.adapters.git.program import GitProgram, decode_output
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
+from agentmux.adapters.git.program import GitProgram, decode_output, split
+from agentmux.core.names import layout
+from agentmux.core.names.words import git_commands
+
+_MODULE: Final = "160000"
+
+
+def aside_hints(
+    git: GitProgram, paths: Collection[str], why: str, *, is_all: bool = False
+) -> Iterator[str]:
+    """Yield hints with the commands that put changes in the work tree aside; changes nothing.
+
+    Git stashes neither a repository nested in the work tree, nor a link in place of a folder, nor
+    which commit a submodule has checked out: for each of these, a hint comes before the stash.
+
+    Args:
+        git: Runs git in the work tree.
+        paths: The paths of the changes, relative to its top, as `CheckoutSides.in_way` returns
+            them.
+        why: The message of the stash.
+        is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
+    """
+    top, modules = git.root(), _modules(git)
+    place = shlex.quote(str(top))
+    apart = dict.fromkeys(each for each in (_unstashable(top, path) for path in paths) if each)
+    for each in apart:
+        if each.removesuffix("/") in modules:
+            module, message = shlex.quote(each.removesuffix("/")), shlex.quote(f"Update {each}")
+            commit = f"git -C {place} commit --message {message} -- {module}"
+            yield f"commit the submodule {each}: {commit}"
+        else:
+            old, new = shlex.quote(str(top / each)), shlex.quote(str(_free_name(top / each)))
+            yield f"move {each} out of the way: mv -n {old} {new}"
+    plain = [path for path in paths if repository_around(top, path) is None]
+    if plain:
+        is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
+        aside = git_commands.put_aside(
+            None if is_all or is_sparse else plain,
+            top=str(top),
+            why=why,
+            to_stage=_to_stage(git, None if is_all or is_sparse else plain, is_sparse=is_sparse),
+            hidden=sorted({*hidden_changes(git)} & {*plain}),
+        )
+        yield f"put them aside: {aside}"
+
+
+def repository_around(top: Path, path: str) -> str | None:
+    """Return the repository nested in a work tree that is or contains ``path``; None if none is.
+
+    Its path is relative to ``top``, as ``path`` is, and ends in ``/``. A submodule counts.
+    """
+    around = (each for each in (*_above(path), path) if os.path.lexists(top / each / ".git"))
+    return next((f"{each.removesuffix('/')}/" for each in around), None)
+
+
+def _unstashable(top: Path, path: str) -> str | None:
+    link = next((each for each in _above(path) if (top / each).is_symlink()), None)
+    return link or repository_around(top, path)
+
+
+def _above(path: str) -> list[str]:
+    """Return the parents of a relative path, the topmost first."""
+    return [str(each) for each in PurePosixPath(path).parents][-2::-1]
+
+
+def _to_stage(git: GitProgram, paths: Collection[str] | None, *, is_sparse: bool) -> list[str]:
+    """Return the paths that ``git stash push`` refuses, or cannot restore, unless they are staged.
+
+    They are intent-to-add files, folders in place of files, and files that git no longer tracks but
+    that are still there. In a sparse checkout, they are all whose changes are not staged. Staging
+    them loses nothing: they have no staged content of their own.
+    """
+    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
+    which = "--untracked-files=all" if is_sparse else "--untracked-files=no"
+    to_stage = []
+    for entry in split(git.must_read("list changes", *words, which).out):
+        status, path = entry[:2], entry[3:]
+        if layout.is_ours(path) or not (paths is None or path in paths):
+            continue
+        place = git.root() / path
+        is_other_kind = status[1] == "D" and place.is_dir()
+        is_untracked = status == "D " and os.path.lexists(place)
+        if status == " A" or is_other_kind or is_untracked or (is_sparse and status[0] in " ?"):
+            to_stage.append(path)
+    return to_stage
+
+
+def _modules(git: GitProgram) -> frozenset[str]:
+    """Return the paths of the submodules in the index."""
+    listed = split(git.must_read("read the index", "ls-files", "-z", "--stage").out)
+    entries = (each.partition("\t") for each in listed)
+    return frozenset(path for about, _, path in entries if about.startswith(_MODULE))
+
+
+def _free_name(place: Path) -> Path:
+    names = (f"{place.name}-aside{number}" for number in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next(each for each in map(place.with_name, names) if not os.path.lexists(each))
 
 
 def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:

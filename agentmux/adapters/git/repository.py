@@ -31,7 +31,7 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import stash_hints
+from agentmux.adapters.git.put_aside import aside_hints, stash_hints
 from agentmux.adapters.git.session_objects import places, variables_to_read, variables_to_write
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
@@ -353,6 +353,11 @@ class Git:
         """
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
+
+    def aside_hints(
+        self, paths: Collection[str], why: str, *, is_all: bool = False
+    ) -> tuple[str, ...]:
+        return tuple(aside_hints(self._git, paths, why, is_all=is_all))
 
     def stash_hints(self, aside: str) -> tuple[str, ...]:
         with suppress(GitError):

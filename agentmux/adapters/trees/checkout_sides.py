@@ -14,15 +14,19 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from agentmux.adapters.git.lost_work.file_hashes import file_hashes
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.program import (
     GitProgram,
     decode_output,
     encode_text,
+    join_paths,
     split,
     to_refused_error,
 )
+from agentmux.adapters.git.put_aside import repository_around
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.words.counts import abbreviate_names
+from agentmux.ports.git.repository import GitRefusedError
 
 
 class StoredFile(NamedTuple):
@@ -72,10 +76,14 @@ class CheckoutSides:
 
     @cached_property
     def _changed_paths(self) -> tuple[str, ...]:
-        """The tracked paths that differ from HEAD, on the disk or in the index."""
+        """The tracked paths that differ from HEAD, on the disk or in the index.
+
+        Changes that git was told not to show are included where the commits differ.
+        """
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
         reply = self._git.must_read("list changes", *words, "--ignore-submodules=dirty")
-        return tuple(entry[3:] for entry in split(reply.out))
+        hidden = (path for path in hidden_changes(self._git) if path in self._sides)
+        return (*(entry[3:] for entry in split(reply.out)), *hidden)
 
     @cached_property
     def _there(self) -> Mapping[str, StoredFile | None]:
@@ -89,7 +97,8 @@ class CheckoutSides:
 
         Their content, on disk or in the index, is in neither commit. Paths are relative to the top
         of the checkout. If a file of the user is where the new commit has a folder, the file's path
-        is returned. Empty if nothing is in the way.
+        is returned; if it is in a repository nested in the checkout, the path of that repository,
+        with a ``/`` at the end. Empty if nothing is in the way.
 
         Raises:
             GitError: Git cannot compare the files.
@@ -99,7 +108,8 @@ class CheckoutSides:
     def _in_place_of(self, path: str) -> str:
         above = [str(each) for each in PurePosixPath(path).parents][-2::-1]
         root = self._git.root()
-        return next((e for e in above if (root / e).is_symlink() or (root / e).is_file()), path)
+        file = next((e for e in above if (root / e).is_symlink() or (root / e).is_file()), path)
+        return repository_around(root, path) or file
 
     def _wrong(self) -> set[str]:
         wrong = {path for path in self._changed_paths if path not in self._sides}
@@ -173,30 +183,50 @@ class CheckoutSides:
             raise to_refused_error("git could not update the index", reply)
         self._git.run("update-index", "-q", "--refresh")  # its exit status only tells of changes
 
+    def list_written(self) -> tuple[str, ...]:
+        """Return the paths that git has changed on the way from the old commit to the new one.
+
+        They are relative to the top of the checkout. Empty before git begins. HEAD must still be at
+        the old commit.
+
+        Raises:
+            GitError: Git cannot compare the files.
+        """
+        return tuple(path for path, entry in self._there.items() if self._is_written(path, entry))
+
     def undo(self) -> tuple[str, ...]:
         """Restore files and index to the old commit, at which HEAD still is.
 
-        Call it if git or a hook refused to move HEAD after the files were written. Files that the
-        user has changed meanwhile are not touched; if there is one, nothing is restored.
+        Call it if git or a hook refused to move HEAD after the files were written, or if git was
+        killed. Files that the user has changed meanwhile are not touched; if there is one, nothing
+        is restored.
 
         Returns:
             The files that still have the new commit's content, relative to the top of the checkout;
             empty if all were restored.
 
         Raises:
-            GitError: Git cannot compare the files or update the index.
+            GitRefusedError: Git cannot update the index, for example because a git that was killed
+                has left its lock.
+            GitError: Git cannot compare the files.
         """
-        left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
+        left = self.list_written()
         if not left or self._wrong() & self._sides.keys():
             return left
         self.update_index()
         words = ("read-tree", "-m", "-u", self._new, self._old)
-        return () if self._git.run(*words).status == 0 else left
+        if self._git.run(*words).status != 0:
+            return left
+        # Git takes a file that it had removed, and not yet written, for one that the user deleted.
+        missing = (path for path in left if self._there[path] is None and self._sides[path].old)
+        restored = ("checkout-index", "-z", "--stdin")
+        return () if self._git.run(*restored, stdin=join_paths(missing)).status == 0 else left
 
     def _is_written(self, path: str, entry: StoredFile | None) -> bool:
-        new = self._sides[path].new
-        return (entry is not None or path in self._changed_paths) and _is_same(
-            entry, new, modes=self._has_modes
+        is_changed = entry is not None or path in self._changed_paths
+        is_removed = entry is None and self._is_half_done
+        return is_changed and (
+            is_removed or _is_same(entry, self._sides[path].new, modes=self._has_modes)
         )
 
     def _on_disk(self, paths: Iterable[str]) -> dict[str, StoredFile | None]:
@@ -252,9 +282,12 @@ def undo_and_report(sides: CheckoutSides) -> str:
     undone.
 
     Raises:
-        GitError: Git cannot compare the files or update the index.
+        GitError: Git cannot compare the files.
     """
-    left = sides.undo()
+    try:
+        left = sides.undo()
+    except GitRefusedError:
+        left = sides.list_written()
     return f"; what it wrote stays there, uncommitted: {abbreviate_names(left)}" if left else ""
 
 

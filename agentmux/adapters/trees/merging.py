@@ -22,12 +22,12 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import stash_hints
+from agentmux.adapters.git.put_aside import aside_hints, stash_hints
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
-from agentmux.core.names.words.git_commands import FOR_MERGE, put_aside
+from agentmux.core.names.words.git_commands import FOR_MERGE
 from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutBusyError,
@@ -131,7 +131,7 @@ class Merges:
         _require_idle(there, top, base)
         in_way = CheckoutSides(there, old, new).in_way()
         if in_way:
-            raise _dirty(base, top, in_way)
+            raise _dirty(base, there, in_way)
 
     def _old(self, base: str) -> str:
         tip = self._tip(base)
@@ -200,7 +200,7 @@ class Merges:
             sides = CheckoutSides(there, plan.old, plan.new)
             in_way = sides.in_way()
             if in_way:
-                raise _dirty(plan.base, top, in_way)
+                raise _dirty(plan.base, there, in_way)
             sides.update_index()
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
@@ -240,12 +240,12 @@ def _conflict(base: str, rest: list[str]) -> MergeConflictError:
     )
 
 
-def _dirty(base: str, top: Path, paths: tuple[str, ...]) -> CheckoutDirtyError:
+def _dirty(base: str, there: GitProgram, paths: tuple[str, ...]) -> CheckoutDirtyError:
     return CheckoutDirtyError(
-        f"branch `{base}` is checked out in {top}, which has uncommitted changes in"
+        f"branch `{base}` is checked out in {there.root()}, which has uncommitted changes in"
         f" {', '.join(paths)}",
         paths=paths,
-        hints=(f"put them aside: {put_aside(paths, top=str(top), why=FOR_MERGE)}",),
+        hints=tuple(aside_hints(there, paths, FOR_MERGE)),
     )
 
 

@@ -7,17 +7,28 @@ killed can still be ended.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
+from agentmux.adapters.git.program import (
+    GitProgram,
+    GitReply,
+    decode_output,
+    to_refused_error,
+)
+from agentmux.adapters.git.put_aside import aside_hints
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
-from agentmux.ports.git.repository import GitError
+from agentmux.core.names.words.counts import abbreviate_names
+from agentmux.core.names.words.git_commands import FOR_TRIAL
+from agentmux.ports.git.merging import CheckoutDirtyError
+from agentmux.ports.git.repository import GitError, GitRefusedError
 from agentmux.ports.git.trials import Trial
 
 NOTE: Final = "agentmux-try"
@@ -47,26 +58,67 @@ class GitTrials:
         except (OSError, ValueError, FieldError, GitError):
             return None
 
+    def list_written(self, trial: Trial) -> tuple[str, ...]:
+        sides = (trial.head, trial.commit)
+        if self._head() == trial.commit:
+            sides = (trial.commit, self._tip(trial))
+        return CheckoutSides(self._git, *sides).list_written()
+
     def begin(self, trial: Trial) -> None:
+        sides = CheckoutSides(self._git, trial.head, trial.commit)
+        in_way = sides.in_way()
+        if in_way:
+            raise CheckoutDirtyError(
+                f"your checkout has something else in the way: {abbreviate_names(in_way)}",
+                paths=in_way,
+                hints=tuple(aside_hints(self._git, in_way, FOR_TRIAL)),
+            )
+        self._record(trial)
+        # Ignored files are the user's, too: none may be overwritten.
+        words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
+        reply = self._go(sides, words)
+        if reply.status != 0 and self._head() != trial.commit:
+            left = undo_and_report(CheckoutSides(self._git, trial.head, trial.commit))
+            if not left:
+                self.delete_record()
+            raise to_refused_error(
+                f"git could not check the session's files out{left}",
+                reply,
+                hints=("take them back: agentmux try --off",) if left else (),
+            )
+        self._record(replace(trial, is_shown=True))
+
+    def _record(self, trial: Trial) -> None:
         note = self._note()
         with files.explain_errors(note):
             files.replace(note, json.dumps(to_fields(trial)).encode())
-        # Ignored files are the user's, too: none may be overwritten.
-        words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
-        reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
-        if reply.status != 0 and self._head() != trial.commit:
-            self.delete_record()
-            left = undo_and_report(CheckoutSides(self._git, trial.head, trial.commit))
-            raise to_refused_error(f"git could not check the session's files out{left}", reply)
+
+    def _go(self, sides: CheckoutSides, words: Sequence[str]) -> GitReply:
+        """Check out the new commit of ``sides``; continue if an earlier checkout was killed."""
+        with suppress(GitRefusedError):  # git then says what is wrong
+            sides.update_index()
+        return self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
 
     def end(self, trial: Trial) -> None:
-        if self._head() == trial.commit:
+        head = self._head()
+        if head == trial.commit:
+            sides = CheckoutSides(self._git, trial.commit, self._tip(trial))
             back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
-            reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
+            reply = self._go(sides, words)
             if reply.status != 0 and self._head() == trial.commit:
                 left = undo_and_report(CheckoutSides(self._git, trial.commit, self._tip(trial)))
                 raise to_refused_error(f"git could not go back{left}", reply)
+        elif head == trial.head and not trial.is_shown:
+            # The checkout was killed before HEAD moved.
+            changed = CheckoutSides(self._git, trial.head, trial.commit).undo()
+            if changed:
+                raise CheckoutDirtyError(
+                    "the checkout of the session's files was interrupted, and cannot be taken back:"
+                    f" you have changed some of these: {abbreviate_names(changed)}",
+                    paths=changed,
+                    hints=tuple(aside_hints(self._git, changed, FOR_TRIAL)),
+                )
         self._clean_log()
         self.delete_record()
 

@@ -346,6 +346,21 @@ class Repository(Protocol):
         the top of the work tree.
         """
 
+    def aside_hints(
+        self, paths: Collection[str], why: str, *, is_all: bool = False
+    ) -> tuple[str, ...]:
+        """Return hints with the commands that put changes aside; changes nothing.
+
+        The last is ``put them aside: `` and a stash, unless nothing can be stashed. A hint comes
+        before it for each change that git does not stash: a repository nested in the work tree, a
+        submodule with another commit, a link in place of a folder.
+
+        Args:
+            paths: The paths of the changes, relative to the top of the work tree.
+            why: The message of the stash, by which `stash_hints` recognises it.
+            is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
+        """
+
     def stash_hints(self, aside: str) -> tuple[str, ...]:
         """Return hints how to restore each stash that has the message ``aside``; restores nothing.
 

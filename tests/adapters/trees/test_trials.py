@@ -12,6 +12,7 @@ import pytest
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.trials import NOTE, GitTrials
 from agentmux.overriding import override
+from agentmux.ports.git.merging import CheckoutDirtyError
 from agentmux.ports.git.repository import GitRefusedError
 from agentmux.ports.git.trials import Trial
 from tests.adapters.trees.test_checkpoints import checkpoints, taken
@@ -60,7 +61,7 @@ def test_it_shows_the_files_and_leaves_no_trace(project: Path) -> None:
     trial = trial_of(project)
     before = everything(project)
     trials(project).begin(trial)
-    assert trials(project).current() == trial
+    assert trials(project).current() == replace(trial, is_shown=True)
     assert (project / "both.txt").read_text() == "and changed\n"
     assert os.access(project / "run.sh", os.X_OK)
     assert not (project / "gone.txt").exists()
@@ -121,7 +122,7 @@ def test_a_file_of_the_user_is_never_written_over(project: Path, *, ignored: boo
         (project / ".git" / "info").mkdir(exist_ok=True)
         (project / ".git" / "info" / "exclude").write_text("run.sh\n")
     before = everything(project)
-    with pytest.raises(GitRefusedError, match="could not check the session's files out"):
+    with pytest.raises(CheckoutDirtyError, match=r"has something else in the way: run\.sh"):
         trials(project).begin(trial)
     assert everything(project) == before
     assert (project / "run.sh").read_text() == "mine\n"
@@ -148,6 +149,95 @@ def test_a_trial_that_is_killed_can_be_ended(project: Path) -> None:
     assert found == trial
     trials(project).end(trial)
     assert everything(project) == before
+
+
+def kill_next_checkout(project: Path) -> None:
+    """Have git killed when it next writes a file that ends in ``.py``, as by a lack of memory."""
+    deadly, armed = project.parent / "smudge", project.parent / "armed"
+    deadly.write_text(
+        f'#!/bin/sh\nif mv {armed} {armed}.used 2>/dev/null; then kill -9 "$PPID"; fi\nexec cat\n'
+    )
+    deadly.chmod(0o755)
+    armed.touch()
+    git(project, "config", "filter.deadly.smudge", str(deadly))
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "attributes").write_text("*.py filter=deadly\n")
+
+
+def trial_with_code(project: Path) -> Trial:
+    """Return a trial that changes, adds and removes files, some of them before a ``.py`` file."""
+    for name in ("a.txt", "b.txt", "m.py", "n.py", "z.txt"):
+        (project / name).write_text(f"{name}\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "Code")
+    spec = made_with_work(project)
+    (spec.path / "a.txt").unlink()
+    for name in ("b.txt", "m.py", "n.py", "z.txt"):
+        (spec.path / name).write_text(f"{name} of the session\n")
+    (spec.path / "added.txt").write_text("new\n")
+    commit = checkpoints(spec.path, spec.home).hand_over(None)
+    return Trial(session="x", commit=commit, branch="main", head=spec.commit)
+
+
+def unlock(project: Path) -> None:
+    """Do what git says about the lock that a killed git has left."""
+    (project / ".git" / "index.lock").unlink()
+
+
+def test_a_checkout_that_was_killed_is_taken_back_or_completed(project: Path) -> None:
+    trial = trial_with_code(project)
+    kill_next_checkout(project)
+    before = everything(project)[:-1]
+    with pytest.raises(GitRefusedError, match=r"killed by signal 9") as caught:
+        trials(project).begin(trial)
+    assert "what it wrote stays there, uncommitted: a.txt, b.txt, m.py" in caught.value.message
+    assert caught.value.hints == ("take them back: agentmux try --off",)
+    unlock(project)
+    killed = trials(project).current()
+    assert killed == trial
+    trials(project).end(killed)
+    assert everything(project)[:-1] == before
+    assert trials(project).current() is None
+    kill_next_checkout(project)
+    with pytest.raises(GitRefusedError, match="killed by signal 9"):
+        trials(project).begin(trial)
+    unlock(project)
+    assert {"a.txt", "added.txt", "b.txt"} <= {*trials(project).list_written(trial)}
+    trials(project).begin(trial)
+    assert git(project, "rev-parse", "HEAD").strip() == trial.commit
+    assert git(project, "status", "--porcelain") == ""
+    kill_next_checkout(project)
+    with pytest.raises(GitRefusedError, match="killed by signal 9"):
+        trials(project).end(trial)
+    unlock(project)
+    assert {"a.txt", "added.txt", "b.txt"} <= {*trials(project).list_written(trial)}
+    trials(project).end(trial)
+    assert everything(project)[:-1] == before
+
+
+def test_what_the_user_changed_since_a_killed_checkout_stays(project: Path) -> None:
+    trial = trial_with_code(project)
+    kill_next_checkout(project)
+    with pytest.raises(GitRefusedError, match="killed by signal 9"):
+        trials(project).begin(trial)
+    unlock(project)
+    (project / "b.txt").write_text("mine\n")
+    with pytest.raises(CheckoutDirtyError, match=r"cannot be taken back: .*\ba\.txt") as caught:
+        trials(project).end(trial)
+    assert (project / "b.txt").read_text() == "mine\n"
+    assert trials(project).current() == trial
+    assert caught.value.hints
+
+
+def test_files_that_the_user_took_from_a_trial_stay(project: Path) -> None:
+    trial = trial_with_code(project)
+    trials(project).begin(trial)
+    git(project, "switch", "-q", "main")
+    git(project, "restore", "-s", trial.commit, "b.txt")
+    shown = trials(project).current()
+    assert shown is not None
+    trials(project).end(shown)
+    assert (project / "b.txt").read_text() == "b.txt of the session\n"
 
 
 def test_a_note_that_cannot_be_read_is_no_trial(project: Path) -> None:

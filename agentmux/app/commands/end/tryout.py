@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.workplace.branch_mismatch import keep_as
@@ -11,6 +13,7 @@ from agentmux.app.session.workplace.own_worktree import with_workplace, worktree
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
+from agentmux.ports.git.merging import CheckoutDirtyError
 from agentmux.ports.git.repository import Head, finish_it
 from agentmux.ports.git.trials import Trial
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _OFF: Final = "agentmux try --off"
+_DIRTY: Final = "checkout_dirty"
 
 
 def begin_trial(world: World, entry: SessionEntry) -> Trial:
@@ -45,7 +49,7 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
         raise error
     require_free(world)
     head = world.repository.head()
-    _require_clean(world, head)
+    _require_idle(head)
     if head.commit is None:
         raise UsageError("your checkout has no commit to come back to")
     trial = Trial(
@@ -54,8 +58,18 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
         branch=head.branch,
         head=head.commit,
     )
-    world.git.trials.begin(trial)
+    _require_clean(world, trial)
+    with _explain_dirt():
+        world.git.trials.begin(trial)
     return trial
+
+
+@contextmanager
+def _explain_dirt() -> Iterator[None]:
+    try:
+        yield
+    except CheckoutDirtyError as error:
+        raise BlockedError(error.message, reason=_DIRTY, hints=error.hints) from error
 
 
 def _back(world: World, trial: Trial) -> str:
@@ -94,25 +108,23 @@ def _require_idle(head: Head) -> None:
     if head.in_progress:
         raise BlockedError(
             f"a {head.in_progress} is in progress in your checkout",
-            reason="checkout_dirty",
+            reason=_DIRTY,
             hints=(finish_it(head),),
         )
 
 
-def _require_clean(world: World, head: Head) -> None:
-    _require_idle(head)
+def _require_clean(world: World, trial: Trial) -> None:
+    """Check that the checkout has no changes, except those of a checkout that was killed."""
     dirty = world.repository.dirty()
     if dirty:
+        written = world.git.trials.list_written(trial)
+        dirty = tuple(path for path in dirty if path not in written)
+    if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
-        # All files that `dirty` can name; works from any folder of the checkout.
-        aside = (
-            f"git stash push --include-untracked --message '{git_commands.FOR_TRIAL}'"
-            " -- :/ ':(top,exclude,glob)**/.agentmux/**'"
-        )
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
-            reason="checkout_dirty",
-            hints=(f"commit them, or put them aside: {aside}",),
+            reason=_DIRTY,
+            hints=world.repository.aside_hints(dirty, git_commands.FOR_TRIAL, is_all=True),
         )
 
 
@@ -154,8 +166,9 @@ def end_trial(world: World) -> tuple[str, ...]:
         )
     head = world.repository.head()
     if head.commit == trial.commit and (head.branch is None or head.branch != trial.branch):
-        _require_clean(world, head)
+        _require_idle(head)
         _require_way_back(world, trial)
+        _require_clean(world, trial)
     elif head.branch is None and world.repository.contains(trial.commit):
         _require_idle(head)
         kept = keep_as(world, head.commit)
@@ -165,7 +178,8 @@ def end_trial(world: World) -> tuple[str, ...]:
             reason="trial_commits",
             hints=(f"keep the commits, and go back: {keep}{_back(world, trial)}",),
         )
-    world.git.trials.end(trial)
+    with _explain_dirt():
+        world.git.trials.end(trial)
     where = world.repository.head().describe()
     if world.repository.contains(trial.commit):
         # For example a branch that the user made during the trial: only the user may leave it.

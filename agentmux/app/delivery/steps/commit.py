@@ -97,15 +97,12 @@ def _find_review_changes(world: World, state: SessionState) -> GitError | None:
     if not changed:
         return None
     # Changes by the setup, or by a person before the start, are allowed.
-    aside = git_commands.put_aside(changed, top=state.worktree or "", why=git_commands.FOR_REVIEW)
+    aside = world.repository.aside_hints(changed, git_commands.FOR_REVIEW)
     more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     return GitError(
         "the branch under review was to stay as it is, but these files were changed:"
         f" {', '.join(changed[:_NAMED])}{more}",
-        hints=(
-            f"see them: {place} status",
-            f"put them aside: {aside}",
-        ),
+        hints=(f"see them: {place} status", *aside),
     )
 
 

@@ -6,7 +6,7 @@ By default, git overwrites files that it ignores. The commands here refuse to do
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 FOR_MERGE: Final = "put aside for a merge"
@@ -15,20 +15,51 @@ FOR_TRIAL: Final = "put aside for a trial"
 """The messages of stashes that users create by following our hints."""
 
 
-def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
-    """Return the git command that stashes these files; the user runs it.
+def put_aside(
+    paths: Sequence[str] | None,
+    *,
+    top: str,
+    why: str,
+    to_stage: Collection[str] = (),
+    hidden: Collection[str] = (),
+) -> str:
+    """Return the shell commands that stash these files; the user runs them.
 
-    It also stashes new files, and those that git ignores.
+    They also stash new files and, with ``paths``, those that git ignores.
 
     Args:
-        paths: The files, relative to ``top``.
+        paths: The files, relative to ``top``; None for all changes outside ``.agentmux``.
         top: The top-level directory of the work tree.
         why: The message of the stash.
+        to_stage: Those that git cannot stash before they are staged, such as intent-to-add files.
+        hidden: Those whose changes git was told not to show.
     """
-    literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
-    named = " ".join(map(shlex.quote, paths))
     place, message = shlex.quote(top), shlex.quote(why)
-    return f"git -C {place}{literal} stash push --all --message {message} -- {named}"
+    commands = []
+    if hidden:
+        named = _quote_all(hidden)
+        commands.append(f"git -C {place} update-index --no-assume-unchanged -- {named}")
+        commands.append(f"git -C {place} update-index --no-skip-worktree -- {named}")
+    if to_stage:
+        add = f"git -C {place}{_literal_option(to_stage)} add --sparse --all"
+        commands.append(f"{add} -- {_quote_all(to_stage)}")
+    if paths is None:
+        commands.append(
+            f"git -C {place} stash push --include-untracked --message {message}"
+            " -- :/ ':(top,exclude,glob)**/.agentmux/**'"
+        )
+    else:
+        stash = f"git -C {place}{_literal_option(paths)} stash push --all --message {message}"
+        commands.append(f"{stash} -- {_quote_all(paths)}")
+    return " && ".join(commands)
+
+
+def _literal_option(paths: Collection[str]) -> str:
+    return " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
+
+
+def _quote_all(paths: Collection[str]) -> str:
+    return " ".join(map(shlex.quote, paths))
 
 
 def switch(to: str, *, git: str = "git", option: str = "") -> str:
