@@ -36,6 +36,7 @@ class Invocation:
         verbose: Whether to show the log, and tracebacks of bugs.
         interactive: Whether a person can be asked, because stdin and stderr are terminals.
         on_screen: Whether stdout is a terminal.
+        words: The command line without ``agentmux`` and the global options.
         slow: Called in another thread, with a sentence, if a program takes long; None tells the
             user nothing.
     """
@@ -46,6 +47,7 @@ class Invocation:
     verbose: bool = False
     interactive: bool = False
     on_screen: bool = False
+    words: tuple[str, ...] = ()
     slow: Callable[[str], object] | None = None
 
     def unchecked_project(self) -> Path:

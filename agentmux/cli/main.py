@@ -132,7 +132,7 @@ def _through_typer(invocation: Invocation, argv: Sequence[str]) -> int:
     # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
     try:
-        given = replace(invocation, slow=render.note)
+        given = replace(invocation, words=tuple(argv), slow=render.note)
         result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=given)
     except typer.Abort:
         raise KeyboardInterrupt from None

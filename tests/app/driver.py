@@ -48,7 +48,13 @@ from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.errors import ExitCode
-from agentmux.ports.git.repository import ChangeRange, Head, LeftCommits, ResultChangedError
+from agentmux.ports.git.repository import (
+    ChangeRange,
+    Head,
+    LeftCommits,
+    ResultChangedError,
+    UnsavedWork,
+)
 from agentmux.ports.tmux.display import MonitorContent
 from agentmux.ports.tmux.terminal import (
     Arranged,
@@ -683,8 +689,8 @@ class NotedRepository:
     def list_nested(self) -> tuple[str, ...]:
         return ()
 
-    def modules_with_work(self) -> tuple[str, ...]:
-        return ()
+    def list_unsaved(self) -> UnsavedWork:
+        return UnsavedWork()
 
     def changes(self) -> tuple[str, ...]:
         return (*self.dirty(), *self.list_nested())

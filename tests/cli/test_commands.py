@@ -285,16 +285,45 @@ def test_what_cannot_be_taken_back_takes_no_beginning_of_a_name(
     run: Run, make: Make, capsys: Capture
 ) -> None:
     make()
-    for words in (("remove", "--yes"), ("stop",), ("approve",), ("rewind", "--to", "1")):
-        command, *more = words
-        assert run(command, "add", *more) == ExitCode.NOT_FOUND
+    for command, options, kept in (
+        ("remove", ["--yes", "--force"], ""),
+        ("stop", [], ""),
+        ("approve", ["--merge", "-y"], " --merge"),
+        ("rewind", ["--to", "1", "--dry-run"], " --to 1 --dry-run"),
+    ):
+        assert run(command, "add", *options) == ExitCode.NOT_FOUND
         told = capsys.readouterr().err
         assert "no session is called `add`, which is only the beginning of a name" in told
-        assert f"did you mean: agentmux {command} {NAME}" in told
+        assert f"did you mean: agentmux {command} {NAME}{kept}\n" in told
     for name in ("add-auth", NAME):
         assert run("stop", name) == ExitCode.NOT_FOUND
         assert "is not live" in capsys.readouterr().err
     assert run("status", "add") == ExitCode.OK
+
+
+def test_a_hint_that_names_a_session_does_what_was_asked_for(
+    run: Run, make: Make, capsys: Capture
+) -> None:
+    make()
+    make("20260101-000000-add-more", feature="add more")
+    assert run("approve", "--merge", "--yes") == ExitCode.NOT_FOUND
+    assert f"agentmux approve {NAME} --merge  #" in capsys.readouterr().err
+    assert run("diff", "add", "--", "a file") == ExitCode.NOT_FOUND
+    assert "agentmux diff add-more -- 'a file'  #" in capsys.readouterr().err
+    assert run("approve", "add", "--digest", "add") == ExitCode.NOT_FOUND
+    assert f"agentmux approve {NAME}  #" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("placeholder", ["…", "..."])
+@pytest.mark.parametrize(
+    "command", [("request-changes",), ("start", "--yes"), ("tell", "--role", "coder-1")]
+)
+def test_the_placeholder_of_a_hint_is_no_text(
+    run: Run, make: Make, capsys: Capture, command: tuple[str, ...], placeholder: str
+) -> None:
+    make()
+    assert run(*command, placeholder) == ExitCode.USAGE
+    assert f"`{placeholder}` stands for" in capsys.readouterr().err
 
 
 def test_a_person_is_asked_whether_a_beginning_is_meant(make: Make) -> None:
@@ -795,7 +824,7 @@ def test_a_seat_that_is_not_there_is_not_found(run: Run, make: Make, capsys: Cap
         (("remove", "2026"), "agentmux remove {}"),
         (("status", "2026"), "agentmux status {}"),
         (("show",), "agentmux show {}"),
-        (("wait", "2026", "--for", "done"), "agentmux wait {}"),
+        (("wait", "2026", "--for", "done"), "agentmux wait {} --for done"),
         (("stop",), "agentmux stop {}"),
         (("resume", "--detach"), "agentmux resume {} --detach"),
         (("resume", "--yes", "--fresh"), "agentmux resume {} --fresh"),
@@ -804,16 +833,16 @@ def test_a_seat_that_is_not_there_is_not_found(run: Run, make: Make, capsys: Cap
         (("resume", "--reattach", "2026"), "agentmux resume {} --reattach"),
         (
             ("resume", "--dry-run", "--phase", "planning", "--fresh-role", "a b"),
-            "agentmux resume {} --dry-run --fresh-role 'a b' --phase planning",
+            "agentmux resume {} --dry-run --phase planning --fresh-role 'a b'",
         ),
         (
             ("restart", "--role", "coder-1", "--fresh"),
-            "agentmux restart {} --fresh --role coder-1",
+            "agentmux restart {} --role coder-1 --fresh",
         ),
         (("restart", "--role", "coder-1"), "agentmux restart {} --role coder-1"),
         (("restart", "2026", "--role", "o'coder"), """agentmux restart {} --role 'o'"'"'coder'"""),
         (("approve", "2026"), "agentmux approve {}"),
-        (("request-changes", "more"), 'agentmux request-changes "…" --session {}'),
+        (("request-changes", "more"), "agentmux request-changes more --session {}"),
     ],
 )
 def test_where_several_are_meant_the_hints_are_the_command_itself(

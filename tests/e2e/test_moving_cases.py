@@ -1,5 +1,6 @@
 """Sessions of every kind that ``agentmux export`` and ``import`` move to another clone."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -152,6 +153,33 @@ def test_work_in_a_submodule_is_named_as_left(project: Project, away: Project) -
     assert project.run("export", session.name, str(file), "--force").stderr == ""
     there = Session(away, away.path / away.json("import", str(file))["sessions"][0]["path"])
     assert {"note.txt", "lib"} <= {*ended(there)}
+
+
+def test_files_that_stay_are_named(project: Project, away: Project) -> None:
+    (project.path / "hidden.py").write_text("a = 1\n")
+    (project.path / ".gitignore").write_text("*.env\n")
+    project.git("add", ".")
+    pushed(project, "Add files")
+    project.scenario(HALF)
+    session = project.start("add a greeting", "--worktree").until_seat("coder-1")
+    place = Path(session.state["worktree"])
+    project.git_at(place, "update-index", "--skip-worktree", "hidden.py")
+    for name in ("hidden.py", "calc.py"):
+        (place / name).write_text("staged, or hidden\n")
+    project.git_at(place, "add", "calc.py")
+    (place / "calc.py").write_text("and changed again\n")
+    (place / "my.env").write_text("TOKEN=1\n")
+    stopped(session)
+    file = project.root / "s.agentmux"
+    done = project.run("export", session.name, str(file), "--json")
+    assert done.stderr.splitlines() == [
+        "warning: hidden.py does not come along",
+        "warning: what is staged does not come along, only the files: calc.py",
+        "warning: what git ignores does not come along: my.env",
+    ]
+    (told,) = json.loads(done.stdout)["sessions"]
+    assert (told["left"], told["staged"]) == (["hidden.py"], ["calc.py"])
+    assert told["ignored"] == ["my.env"]
 
 
 def test_a_project_in_a_subdirectory(project: Project, away: Project) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.lost_work.left_commits import left_commits
 from agentmux.adapters.git.lost_work.submodules import modules_with_work
 from agentmux.adapters.git.program import (
@@ -47,6 +48,7 @@ from agentmux.ports.git.repository import (
     InProgress,
     LeftCommits,
     ResultChangedError,
+    UnsavedWork,
     finish_it,
 )
 
@@ -61,6 +63,8 @@ _TREE: Final = "agentmux-tree-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
 _SETTLE_TRIES: Final = 2
+_SPLIT: Final = frozenset("AMDT")
+"""The letters of ``git status`` for a file that is staged and has changed again."""
 """How often to try to update the user's index after a commit: git may be killed during a try."""
 
 # Not for `git commit`: its hooks would inherit the variable, and they may use patterns.
@@ -307,9 +311,18 @@ class Git:
             each[3:] for each in split(reply.out) if each[:2] == "!!" or layout.is_ours(each[3:])
         )
 
-    def modules_with_work(self) -> tuple[str, ...]:
+    def list_unsaved(self) -> UnsavedWork:
         tree = work_tree(self._git.root())
-        return () if tree is None else modules_with_work(self._git.at(tree.top), tree.git_dir)
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        reply = self._git.must_read("list changes", *words, "--ignore-submodules=all")
+        changed = [(each[:2], each[3:]) for each in split(reply.out)]
+        ignored = self.ignored_and_internal()
+        return UnsavedWork(
+            hidden=hidden_changes(self._git),
+            modules=() if tree is None else modules_with_work(self._git, tree.git_dir),
+            staged=tuple(path for status, path in changed if _SPLIT.issuperset(status)),
+            ignored=tuple(path for path in ignored if not layout.is_ours(path)),
+        )
 
     def dirty(self) -> tuple[str, ...]:
         """Return every path with uncommitted changes, sorted: staged, unstaged and untracked ones.

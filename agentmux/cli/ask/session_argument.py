@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.further_up import hints_further_up
 from agentmux.app.session.search.lookup import (
@@ -30,11 +31,15 @@ from agentmux.errors import DeclinedError, NotFoundError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from agentmux.app.world import Site, World
     from agentmux.cli.invocation import Invocation
     from agentmux.ports.tmux.terminal import Target
+
+_CONSENTS: Final = frozenset({"-y", "--yes", "--trust", "--force", "--all"})
+_OPTION: Final = " --session SESSION"
+_UNCLEAR: Final = re.compile(r"SESSION|\n")
 
 
 def resolve_session(
@@ -57,6 +62,7 @@ def resolve_session(
             nobody can be.
         DeclinedError: The person said no.
     """
+    command = typed_command(invocation, name, command)
     site = invocation.site(_project_in(name))
     entry = resolve(site, name, command=command)
     home = home_of(site, entry)
@@ -206,22 +212,27 @@ def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
     return target is not None and (f"{target.server.pid}", target.session) == (pid, f"${session}")
 
 
-def command_for_hints(
-    command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
-) -> str:
-    """Return the command with the options that the user typed, without ``agentmux``, for hints.
+def typed_command(invocation: Invocation, name: str | None, command: str) -> str:
+    """Return the command line as typed, with ``SESSION`` where the session's name goes, for hints.
 
-    The caller leaves out options that give consent, so that a pasted hint does no more than the
-    user asked for.
+    A hint with only the command would do something else than the user asked for. Options that give
+    consent are left out, so that a pasted hint does no more than that.
 
     Args:
-        command: The command with its argument, such as ``resume SESSION``.
-        switches: Whether the user gave each option that takes no value, by its name, such as
-            ``--fresh``.
-        values: The values of each other option, by its name; None or empty if it was not given.
+        invocation: The global options, and the words that the user typed.
+        name: The session's name as typed; None if no session was named.
+        command: What is returned if it is unclear where the name goes: the command with its
+            arguments, such as ``resume SESSION``.
     """
-    words = [name for name, given in switches.items() if given]
-    for name, given in values.items():
-        each = [given] if isinstance(given, str) else given or ()
-        words += [f"{name} {shlex.quote(value)}" for value in each]
-    return " ".join((command, *words))
+    kind, *words = [each for each in invocation.words if each not in _CONSENTS] or [""]
+    is_option = command.endswith(_OPTION)
+    begin = kind if is_option else f"{kind} SESSION"
+    if not f"{command} ".startswith(f"{begin} ") or any(map(_UNCLEAR.search, words)):
+        return command
+    if name is not None:
+        if words.count(name) != 1:
+            return command
+        at = words.index(name)
+        del words[at - is_option : at + 1]
+    end = _OPTION if is_option else ""
+    return " ".join((begin, *map(shlex.quote, words))) + end

@@ -130,6 +130,26 @@ def finish_it(head: Head, worktree: str | None = None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnsavedWork:
+    """Work in a work tree that its checkpoints leave out. Paths are relative to the top.
+
+    Attributes:
+        hidden: The changed files whose changes git was told not to show, for example by
+            ``skip-worktree``.
+        modules: The submodules with changes, stashes, or commits that no remote of theirs has; each
+            ends in ``/``.
+        staged: The files that were changed again since they were staged; what is staged of them is
+            not saved.
+        ignored: What git ignores. A folder without other files is one entry that ends in ``/``.
+    """
+
+    hidden: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRange:
     """Two states of the code to be compared.
 
@@ -295,12 +315,8 @@ class Repository(Protocol):
         repositories. Paths are relative to the top of the work tree. This calls git only once.
         """
 
-    def modules_with_work(self) -> tuple[str, ...]:
-        """Return the submodules that contain work which exists nowhere else; each ends in ``/``.
-
-        Such work is uncommitted changes, stashes, and commits that no remote of the submodule has.
-        Paths are relative to the top of the work tree. Empty if there is no such submodule.
-        """
+    def list_unsaved(self) -> UnsavedWork:
+        """Return the work that a checkpoint of the work tree does not save, though it could."""
 
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, except those in ``.agentmux``.

@@ -44,6 +44,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, DataError, NotFoundError, UsageError
+from agentmux.ports.git.repository import UnsavedWork
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.session.moving import Packed
 
@@ -68,6 +69,9 @@ class ExportedSession:
         bytes: The size of the file.
         left: The paths of what was not exported: files, relative to the session's directory or to
             the top of its work tree, and submodules (with ``/`` at the end) with work of their own.
+        ignored: The files in the session's worktree that git ignores, which were not exported, as
+            in `UnsavedWork`; empty for a session in the user's checkout.
+        staged: The files of which the current content was exported, and not what is staged.
         again: Whether an earlier export had already written the file.
     """
 
@@ -76,6 +80,8 @@ class ExportedSession:
     is_copy: bool
     bytes: int
     left: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
     again: bool = False
 
 
@@ -248,7 +254,7 @@ def _export_session(
     events = tuple(without_secrets(event) for event, _ in session.files.tail(0))
     journal = world.archives.journal(events)
     members, left = world.archives.members(home)
-    modules = world.repository.modules_with_work() if works else ()
+    unsaved = world.repository.list_unsaved() if works else UnsavedWork()
     refs = _refs(world, home, state)
     with world.git.bundles.make_bundle(home, refs) as bundle:
         digest, size = world.archives.bundle_digest(bundle) if bundle is not None else ("", 0)
@@ -281,7 +287,9 @@ def _export_session(
         file=target,
         is_copy=copy,
         bytes=target.stat().st_size,
-        left=(*left, *missing, *modules),
+        left=(*left, *missing, *unsaved.hidden, *unsaved.modules),
+        ignored=unsaved.ignored if state.worktree else (),
+        staged=unsaved.staged,
     )
 
 

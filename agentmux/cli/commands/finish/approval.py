@@ -38,7 +38,7 @@ from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
-from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
+from agentmux.cli.ask.session_argument import resolve_world, typed_command, unfinished_sessions
 from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import require_seconds
@@ -296,6 +296,7 @@ def _deciding(
     """
     world, entry = resolve_world(invocation, name, command=command)
     if entry is None:
+        command = typed_command(invocation, name, command)
         entries = unfinished_sessions(world, command=command)
         waiting = [each for each in entries if is_completing(each.fields)]
         entry = select_session(waiting or entries, command=command)

@@ -23,9 +23,12 @@ from agentmux.cli.ask.person import TrustOpt, require_person, trusted_world
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.ask.shared_options import JsonOpt
 from agentmux.cli.invocation import Invocation, absolute
+from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentmux.app.world import World
 
 
@@ -63,8 +66,8 @@ def export_session(
     if block is not None:
         raise _busy(entry, block)
     exported_session = export(world, entry, absolute(file), copy=copy, force=force)
-    for each in exported_session.left:
-        render.note(f"warning: {each} does not come along")
+    for each in _left_words(exported_session):
+        render.note(f"warning: {each}")
     if json:
         render.as_json(envelope([_exported_fields(exported_session)], ()))
     else:
@@ -82,6 +85,15 @@ def _busy(entry: SessionEntry, block: BlockedError) -> BlockedError:
     )
 
 
+def _left_words(made: ExportedSession) -> Iterator[str]:
+    for each in made.left:
+        yield f"{each} does not come along"
+    if made.staged:
+        yield f"what is staged does not come along, only the files: {abbreviate_names(made.staged)}"
+    if made.ignored:
+        yield f"what git ignores does not come along: {abbreviate_names(made.ignored)}"
+
+
 def _exported_fields(made: ExportedSession) -> dict[str, object]:
     return {
         "session": made.name,
@@ -89,6 +101,8 @@ def _exported_fields(made: ExportedSession) -> dict[str, object]:
         "copy": made.is_copy,
         "bytes": made.bytes,
         "left": list(made.left),
+        "ignored": list(made.ignored),
+        "staged": list(made.staged),
         "again": made.again,
     }
 

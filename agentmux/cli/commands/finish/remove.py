@@ -12,7 +12,7 @@ from agentmux.app.commands.end.remove_consent import forget_with_consent, remove
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions, select_session
 from agentmux.app.session.search.lost_sessions import LostSessionError, require_none_lost
 from agentmux.cli.ask.person import YesOpt, person_at, require_person
-from agentmux.cli.ask.session_argument import resolve_session
+from agentmux.cli.ask.session_argument import resolve_session, typed_command
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.invocation import Invocation
 
@@ -68,4 +68,4 @@ def _chosen(invocation: Invocation, session: str | None) -> tuple[Site, SessionE
     entries = list_sessions(site)
     if not entries:
         require_none_lost(site)
-    return site, select_session(entries, command=_REMOVE)
+    return site, select_session(entries, command=typed_command(invocation, None, _REMOVE))

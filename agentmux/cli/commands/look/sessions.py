@@ -35,7 +35,7 @@ from agentmux.app.views.status import look, with_branch
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
-from agentmux.cli.ask.session_argument import resolve_session
+from agentmux.cli.ask.session_argument import resolve_session, typed_command
 from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
@@ -287,4 +287,4 @@ def one(invocation: Invocation, name: str | None, *, command: str) -> tuple[Site
             several are not done.
     """
     site, entries = _named_or_going(invocation, name, command=command)
-    return site, select_session(entries, command=command)
+    return site, select_session(entries, command=typed_command(invocation, name, command))

@@ -11,7 +11,7 @@ from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import chosen_session, command_for_hints, resolve_world
+from agentmux.cli.ask.session_argument import chosen_session, resolve_world, typed_command
 from agentmux.cli.ask.shared_options import SessionArg
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import UsageError
@@ -47,8 +47,7 @@ def restart_seat(
         require_person(invocation, "restart --skip")
     if not role:
         raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
-    switches = {"--resume": native is True, "--fresh": native is False, "--skip": skipped}
-    command = command_for_hints("restart SESSION", switches, {"--role": role})
+    command = typed_command(invocation, session, "restart SESSION")
     world, named = resolve_world(invocation, session, command=command)
     entry = chosen_session(world, named, command=command)
     require_own_version(world.locks.session(entry.path), entry.name)

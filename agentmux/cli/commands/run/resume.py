@@ -44,9 +44,9 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at
 from agentmux.cli.ask.session_argument import (
     chosen_session,
-    command_for_hints,
     resolve_world,
     session_to_reattach,
+    typed_command,
     unfinished_sessions,
 )
 from agentmux.cli.ask.shared_options import JsonOpt, SessionArg
@@ -166,7 +166,7 @@ def resume_session(
         "--stopped-role": stopped_role or (), "--agreed": agreed or (),
     }  # fmt: skip
     values = {**seats, "--phase": phase}
-    command = command_for_hints(_RESUME, switches, values)
+    command = typed_command(invocation, session, _RESUME)
     world, entry = resolve_world(invocation, session, command=command, read_only=dry_run or explain)
     if reattach and not everything:
         entry = entry or session_to_reattach(world, invocation.environ, command=command)

@@ -268,6 +268,9 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     return OrchestratorStart(argv=argv, pipe=lambda path: ReadyPipe(path, given))
 
 
+_PLACEHOLDERS: Final = frozenset({"…", "..."})
+
+
 def read_text(words: str | None, *, what: str) -> str:
     """Return the text that the user gives: as an argument, in a file, or on standard input.
 
@@ -279,8 +282,10 @@ def read_text(words: str | None, *, what: str) -> str:
         what: What the text says, such as ``what to build``; for the error message.
 
     Raises:
-        UsageError: No text was given, or the file cannot be read.
+        UsageError: No text was given, or only the ``…`` of a hint; or the file cannot be read.
     """
+    if words is not None and words.strip() in _PLACEHOLDERS:
+        raise UsageError(f"`{words.strip()}` stands for your own words: say {what}")
     if words is None:
         raise UsageError(f"say {what}: as a text, @FILE, or - for stdin")
     if words == "-":
