@@ -114,6 +114,24 @@ class Invocation:
             return None if machine.project_of(cwd(), self.environ) == project else project
         return project  # the current directory is gone
 
+    def locate(self, text: str) -> str:
+        """Return ``text`` with its commands completed so that they work in the current directory.
+
+        They get ``--project`` if it belongs to another project than the one of ``--project``; git
+        commands get ``-C`` there, and in a session's worktree. If nobody can tell, the text is
+        unchanged.
+        """
+        if "git " not in text and not self.given:
+            return text
+        from agentmux.wiring import machine
+
+        with suppress(AgentmuxError, OSError):
+            project = self.other_project()
+            if project is not None:
+                return machine.locate(text, project)
+            return machine.locate_git(text, cwd(), self.environ)
+        return text
+
     def call_sessions(self, text: str, project: Path | None = None) -> str:
         """Return ``text`` with the short names of sessions in place of their full names.
 

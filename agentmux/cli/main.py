@@ -7,7 +7,6 @@ import io
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
@@ -65,13 +64,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _word_messages(invocation: Invocation) -> None:
     """Let messages call sessions by short names, and commands name a project that is not here."""
-    locate: Callable[[str], str] = str
-    project = invocation.other_project()
-    if project is not None:
-        from agentmux.wiring import machine
-
-        locate = partial(machine.locate, project=project)
-    render.word_messages(locate, invocation.call_sessions)
+    render.word_messages(invocation.locate, invocation.call_sessions)
 
 
 def _run(invocation: Invocation, argv: Sequence[str]) -> int:

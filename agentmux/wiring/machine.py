@@ -63,6 +63,31 @@ def locate(text: str, project: Path | None, here: Path | None = None) -> str:
     return at_project(text, project, _command_names())
 
 
+def locate_git(text: str, here: Path, environ: Mapping[str, str]) -> str:
+    """Return a message with ``-C`` in its git commands if they are typed in another work tree.
+
+    In a session's worktree, commands for the user's checkout would change the session's files.
+
+    Args:
+        text: The message, about the project that ``here`` belongs to.
+        here: The directory in which the reader types commands.
+        environ: As for `project_of`.
+
+    Returns:
+        The message; unchanged if ``here`` and its project are in the same work tree.
+
+    Raises:
+        UsageError: The directory ``here`` does not exist or cannot be entered.
+    """
+    project = project_of(here, environ)
+    own, meant = work_tree(here.resolve()), work_tree(project)
+    if own is None or meant is None or own.top == meant.top:
+        return text
+    from agentmux.core.names.words.located_commands import at_project
+
+    return at_project(text, project, ())
+
+
 def call_sessions(text: str, project: Path) -> str:
     """Return the message ``text`` with sessions of ``project`` called by their short names.
 

@@ -89,7 +89,7 @@ ASIDE = "put them aside: git -C … stash push …"
     "go back: agentmux try --off",
     "agentmux try --off",
     "show one: agentmux try SESSION",
-    "git branch … && ",
+    "git branch … … && ",
     "git -C … stash pop --index …",
     "git -C … stash show -p --include-untracked …",
     "go back first: agentmux try --off",
@@ -315,12 +315,12 @@ def unstashable(project: Project, works: Work) -> str:
     return project.git("status", "--porcelain", "--untracked-files=all")
 
 
-@pytest.mark.follows("git -C …… add --sparse --all", "move … out of the way: mv -n … …")
+@pytest.mark.follows("git -C …… add --sparse --all", "move it away: mv … …")
 def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     unstashable(project, works)
     refusal = project.fails(3, "try", name)
-    went_well(project, shown("move linked out of the way: …", refusal))
+    went_well(project, shown(f"move it away: mv {project.path}/linked …", refusal))
     went_well(project, shown("put them aside: …", refusal))
     assert project.git("status", "--porcelain") == ""
     went_well(project, f"agentmux try {name}")
@@ -328,14 +328,14 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
     back = shown("put back what was put aside on main: git -C … stash pop --index …", told)
     went_well(project, back)
     assert works.lost() == []
-    assert (project.path / "linked-aside").is_symlink()
+    assert (project.path / "linked.old").is_symlink()
     assert "planted" in (project.path / "folder.py" / "in.py").read_text()
 
 
 @pytest.mark.follows(
     "git -C … update-index --no-assume-unchanged -- …",
     "git -C … update-index --no-skip-worktree -- …",
-    "move … out of the way: mv -n … …",
+    "move it away: mv … …",
 )
 @pytest.mark.parametrize(("command", "code"), [("try", 3), ("approve --yes --merge", 1)])
 def test_what_git_cannot_stash_gets_out_of_the_way(
@@ -354,13 +354,41 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     project.git("update-index", "--assume-unchanged", "calc.py")
     works.write("a hidden edit", project.path / "calc.py")
     refusal = project.fails(code, *command.split(), name)
-    went_well(project, shown("move nested/ out of the way: …", refusal))
-    went_well(project, shown("move near by/ out of the way: …", refusal))
+    went_well(project, shown(f"move it away: mv {project.path}/nested …", refusal))
+    went_well(project, shown(f"move it away: mv '{project.path}/near by' …", refusal))
     went_well(project, shown("put them aside: …", refusal))
     went_well(project, f"agentmux {command} {name}")
     assert works.lost() == []
     assert (project.path / "nested" / "in.py").read_text() == "MADE = 1\n"
-    assert "planted" in (project.path / "nested-aside" / "in.py").read_text()
+    assert "planted" in (project.path / "nested.old" / "in.py").read_text()
+
+
+@pytest.mark.parametrize("folder", ["", "tests"])
+def test_hints_mean_the_checkout_where_they_are_typed_in_a_worktree(
+    decided: Session, works: Work, folder: str
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"]) / folder
+    before = project.git_at(place, "status", "--porcelain", "--branch")
+
+    def type_there(hint: str) -> None:
+        line = hint.partition(": ")[2].partition(" (with")[0]
+        done = project.program("sh", "-c", line, cwd=place)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert project.git_at(place, "status", "--porcelain", "--branch") == before
+
+    type_there(shown("put them aside: …", project.fails(3, "try", name, cwd=place)))
+    project.ok("try", name, cwd=place)
+    works.commit("a commit in the trial", project.path / "tried.py")
+    refusal = project.fails(3, "try", "--off", cwd=place)
+    type_there(shown("keep the commits, and go back: …", refusal))
+    assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
+    told = project.run("approve", name, "--yes", "--keep", cwd=place).stdout
+    decided.wait("done")
+    before = project.git_at(place, "status", "--porcelain", "--branch")
+    type_there(shown("get it with: …", told))
+    project.git("merge-base", "--is-ancestor", decided.state["commit"]["commit"], "main")
+    assert works.lost() == []
 
 
 @pytest.mark.follows("take them back: agentmux try --off")

@@ -359,9 +359,10 @@ def _git(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of the command, with ``git`` first.
 
     Comparisons get an option that makes git report each submodule as a commit would record it;
-    without it, git skips those that ``.gitmodules`` tells it to ignore.
+    without it, git skips those that ``.gitmodules`` tells it to ignore. What is checked out in
+    submodules stays: there, git overwrites ignored files even with ``--no-overwrite-ignore``.
     """
-    words, name = ("git", *argv), _command(("git", *argv))
+    words, name = ("git", "-c", "submodule.recurse=false", *argv), _command(("git", *argv))
     at = words.index(name) + 1 if name in {"diff", "diff-tree", "diff-index"} else 0
     return (*words[:at], "--ignore-submodules=dirty", *words[at:]) if at else words
 

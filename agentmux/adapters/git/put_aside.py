@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from agentmux.adapters.disk.files import move_away_hint
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.program import GitProgram, decode_output, split
 from agentmux.core.names import layout
@@ -40,8 +41,7 @@ def aside_hints(
             commit = f"git -C {place} commit --message {message} -- {module}"
             yield f"commit the submodule {each}: {commit}"
         else:
-            old, new = shlex.quote(str(top / each)), shlex.quote(str(_free_name(top / each)))
-            yield f"move {each} out of the way: mv -n {old} {new}"
+            yield move_away_hint(top / each)
     plain = [path for path in paths if repository_around(top, path) is None]
     if plain:
         is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
@@ -101,11 +101,6 @@ def _modules(git: GitProgram) -> frozenset[str]:
     listed = split(git.must_read("read the index", "ls-files", "-z", "--stage").out)
     entries = (each.partition("\t") for each in listed)
     return frozenset(path for about, _, path in entries if about.startswith(_MODULE))
-
-
-def _free_name(place: Path) -> Path:
-    names = (f"{place.name}-aside{number}" for number in ("", *(f"-{n}" for n in range(2, 1000))))
-    return next(each for each in map(place.with_name, names) if not os.path.lexists(each))
 
 
 def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:

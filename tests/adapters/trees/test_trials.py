@@ -17,6 +17,7 @@ from agentmux.ports.git.repository import GitRefusedError
 from agentmux.ports.git.trials import Trial
 from tests.adapters.trees.test_checkpoints import checkpoints, taken
 from tests.adapters.trees.test_merging import refusing
+from tests.adapters.trees.test_odd_repositories import with_submodule
 from tests.adapters.trees.test_restoration import made_with_work
 from tests.adapters.trees.test_worktrees import Killed
 from tests.app.driver import git, make_project
@@ -245,3 +246,29 @@ def test_a_note_that_cannot_be_read_is_no_trial(project: Path) -> None:
         (project / ".git" / NOTE).write_text(text)
         assert trials(project).current() is None
     subprocess.run(["git", "fsck"], cwd=project, check=True, capture_output=True)
+
+
+def test_an_ignored_file_in_a_submodule_stays(project: Path) -> None:
+    part = with_submodule(project)
+    git(project, "config", "submodule.recurse", "true")
+    before = git(project, "rev-parse", "HEAD").strip()
+    (part / "notes.txt").write_text("theirs\n")
+    git(part, "add", "notes.txt")
+    git(part, "commit", "-qm", "Notes")
+    lib = project / "lib"
+    git(lib, "fetch", "-q")
+    git(lib, "checkout", "-q", "--detach", "FETCH_HEAD")
+    git(project, "commit", "-qam", "Move lib on")
+    trial = Trial(
+        session="x", commit=git(project, "rev-parse", "HEAD").strip(), branch="main", head=before
+    )
+    git(project, "reset", "-q", "--hard", before)
+    git(lib, "switch", "-q", "--create", "mine")
+    exclude = Path(git(lib, "rev-parse", "--absolute-git-dir").strip()) / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("notes.txt\n")
+    (lib / "notes.txt").write_text("mine\n")
+    trials(project).begin(trial)
+    trials(project).end(trial)
+    assert (lib / "notes.txt").read_text() == "mine\n"
+    assert git(lib, "branch", "--show-current").strip() == "mine"

@@ -740,7 +740,7 @@ def test_another_branch_is_named(tmp_path: Path) -> None:
     git(project, "switch", "-qc", "other")
     (said,) = plan_resume(world, disk.files).warnings
     assert said.startswith("your checkout is on branch other now, but the session began on branch")
-    assert said.endswith("; go back: git switch --no-overwrite-ignore main")
+    assert said.endswith("; go back: git switch --no-recurse-submodules --no-overwrite-ignore main")
     git(project, "commit", "-q", "--allow-empty", "-m", "more")
     editor = ("-c", "sequence.editor=sed -i s/pick/edit/")
     git(project, *editor, "rebase", "-q", "-i", "--keep-empty", "HEAD~1")

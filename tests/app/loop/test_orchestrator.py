@@ -1392,7 +1392,7 @@ def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not
             repository.branch = "elsewhere"
             keyboard.press("a")
             await stage.until(lambda: asked(stage, "not approved: HEAD moved"))
-            assert asked(stage, "git switch --no-overwrite-ignore main")
+            assert asked(stage, "git switch --no-recurse-submodules --no-overwrite-ignore main")
             repository.branch, repository.inside = "main", ("app/",)
             keyboard.press("a")
             await stage.until(lambda: asked(stage, "`app/` is a git repository of its own"))

@@ -355,7 +355,7 @@ def merge(project: Path) -> None:
     ("move", "says"),
     [
         (commit_mine, ("HEAD moved", "git log --oneline")),
-        (switch, ("HEAD moved", "git switch --no-overwrite-ignore main")),
+        (switch, ("HEAD moved", "git switch --no-recurse-submodules --no-overwrite-ignore main")),
         (merge, ("a merge is in progress", "git merge --continue")),
     ],
 )

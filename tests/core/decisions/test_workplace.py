@@ -121,7 +121,7 @@ DETACHED: Final[Any] = {"head_branch": None, "keep_as": "kept-bbbbbbbbbbbb-2"}
 """HEAD is on no branch, and the usual name for what a hint keeps is taken."""
 
 
-SWITCH = "git switch --no-overwrite-ignore"
+SWITCH = "git switch --no-recurse-submodules --no-overwrite-ignore"
 
 
 def test_a_session_whose_place_has_another_branch() -> None:
@@ -129,19 +129,21 @@ def test_a_session_whose_place_has_another_branch() -> None:
     assert left_branch_message(BEGAN, away()) == (
         "your checkout is on branch a b now, but the session began on branch main: agents would "
         "work on other files, and nothing could be committed at the end; go back:"
-        " git switch --no-overwrite-ignore main"
+        " git switch --no-recurse-submodules --no-overwrite-ignore main"
     )
     own = away(worktree="/w 1", branch="x y", head_branch=None)
     said = left_branch_message(replace(BEGAN, worktree="/w 1", branch="x y"), own)
     assert said.startswith("/w 1 is on bbbbbbbbbbbb, detached now, but the session began on branch")
-    assert said.endswith("go back: git -C '/w 1' switch --no-overwrite-ignore 'x y'")
+    assert said.endswith(
+        "go back: git -C '/w 1' switch --no-recurse-submodules --no-overwrite-ignore 'x y'"
+    )
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
     assert has_left(detached, "b" * 40, None)
     seen = away(branch=None, worktree="/w", is_ahead=True, **DETACHED)
     assert left_branch_message(detached, seen).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
-        "git -C /w branch kept-bbbbbbbbbbbb-2 HEAD && git -C /w switch --no-overwrite-ignore"
-        f" --detach {'a' * 40}"
+        "git -C /w branch kept-bbbbbbbbbbbb-2 HEAD && git -C /w switch --no-recurse-submodules"
+        f" --no-overwrite-ignore --detach {'a' * 40}"
     )
 
 
@@ -153,8 +155,9 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     assert ways_back(own) == (f"take its commits along: {along}",)
     assert ": an approval moves main forward to it; " in left_branch_message(BEGAN, own)
     joined = (
-        "git -C /w switch --no-overwrite-ignore --detach main"
-        " && git -C /w checkout --no-overwrite-ignore - && git -C /w merge --no-edit main"
+        "git -C /w switch --no-recurse-submodules --no-overwrite-ignore --detach main"
+        " && git -C /w checkout --no-recurse-submodules --no-overwrite-ignore -"
+        " && git -C /w merge --no-edit main"
     )
     behind = replace(own, is_behind=True)
     assert ways_back(behind) == (f"take its commits along: {joined}",)
@@ -169,7 +172,7 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     shared = replace(behind, worktree=None)
     assert ways_back(shared)[1].endswith(f"{joined} && {along}".replace(" -C /w", ""))
     assert ways_back(replace(own, is_gone=True)) == (
-        "go back: git -C /w switch --no-overwrite-ignore -c main",
+        "go back: git -C /w switch --no-recurse-submodules --no-overwrite-ignore -c main",
     )
     assert ways_back(away(is_ahead=True, **DETACHED)) == (
         "see what only HEAD has: git log --oneline main..HEAD",

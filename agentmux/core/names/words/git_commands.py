@@ -1,6 +1,7 @@
 """The git commands that our messages tell users to run, and that may write files.
 
-By default, git overwrites files that it ignores. The commands here refuse to do so.
+By default, git overwrites files that it ignores. The commands here refuse to do so, and leave
+submodules alone, in which git would overwrite such files all the same.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def switch(to: str, *, git: str = "git", option: str = "") -> str:
         option: ``--detach`` for a commit, ``-c`` for a new branch; empty for an existing branch.
     """
     words = f"{option} {shlex.quote(to)}".lstrip()
-    return f"{git} switch --no-overwrite-ignore {words}"
+    return f"{git} switch --no-recurse-submodules --no-overwrite-ignore {words}"
 
 
 def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
@@ -106,4 +107,5 @@ def rebase(onto: str, *, since: str, git: str = "git") -> str:
 def _look(at: str, git: str) -> str:
     """Return the commands that fail if ``at`` contains a file that exists here and is ignored."""
     # `git switch -` does not go back to a HEAD that was detached.
-    return f"{switch(at, git=git, option='--detach')} && {git} checkout --no-overwrite-ignore -"
+    back = f"{git} checkout --no-recurse-submodules --no-overwrite-ignore -"
+    return f"{switch(at, git=git, option='--detach')} && {back}"
