@@ -23,9 +23,15 @@ from agentmux.core.journal.events import AgentLaunched
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import SeatPlayer
 from agentmux.core.launch.plan import LaunchPlan, plan_launch
-from agentmux.core.launch.writing import GRACE_S, launch_files, record_fields, worktree_env
+from agentmux.core.launch.writing import (
+    GRACE_S,
+    launch_files,
+    launch_label,
+    record_fields,
+    worktree_env,
+)
 from agentmux.core.names import layout
-from agentmux.core.names.conversations import SeatChoice, how_it_comes_back, pane_label
+from agentmux.core.names.conversations import SeatChoice, how_it_comes_back
 from agentmux.core.names.phase import BASE, CHECK, SETUP
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
@@ -143,9 +149,9 @@ class Launcher:
             phase=working_phase(self._state),
         )
         files = launch_files(self._state, plan, waits=waits)
-        text = pane_label(work.seat, plan.player.spec.name, STOPPED if waits else plan.mode)
         self._write(plan, files)
-        return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
+        label = launch_label(plan, waits=waits)
+        return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, label))
 
     def prepare_command(self, work: Work, attempt: int = 1) -> PreparedCommand:
         """Write the launch folder for a command; return the launch, without opening its pane.

@@ -60,6 +60,11 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, waits: str) -> Mappin
     return {**own, **plan.command.files, PROMPT: plan.prompt, "launch.json": text}
 
 
+def launch_label(plan: LaunchPlan, *, waits: str) -> str:
+    """Return the label of the launch's pane; ``waits`` as in `launch_files`."""
+    return pane_label(plan.work.seat, plan.player.spec.name, STOPPED if waits else plan.mode)
+
+
 def record_fields(plan: LaunchPlan) -> Json:
     """Return the fields of the resume record to write down for a launch; writes nothing itself.
 
@@ -185,12 +190,12 @@ def _gate(state: SessionState, plan: LaunchPlan, *, waits: str) -> dict[str, obj
 
     If the pane ``waits`` for the user, it also offers choices below the screen.
     """
-    seat, session = plan.work.seat, plan.facts.session_facts.session
+    session = plan.facts.session_facts.session
     offers = _offers(plan) if waits else ()
     return {
-        "title": pane_label(seat, plan.player.spec.name, STOPPED if waits else plan.mode),
+        "title": launch_label(plan, waits=waits),
         "says": waits or plan.why,
-        "snapshot": f"{session}/{layout.snapshot(seat)}",
+        "snapshot": f"{session}/{layout.snapshot(plan.work.seat)}",
         "wake": f"{session}/{layout.WAKE}",
         "choices": {name: _choice(state, name, title, each) for name, title, each in offers},
     }

@@ -130,6 +130,5 @@ def _view(world: World, source: Source | None) -> PipelineView | None:
 
 
 def _phases(pipeline: PipelineDefinition | None, commands: tuple[str, ...]) -> tuple[str, ...]:
-    if pipeline is None:
-        return ()
-    return tuple(each.phase for each in resolve_pipeline(pipeline, commands).phases)
+    phases = resolve_pipeline(pipeline, commands).phases if pipeline else ()
+    return tuple(each.phase for each in phases)
