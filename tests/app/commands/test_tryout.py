@@ -110,4 +110,4 @@ def test_what_is_in_progress_in_a_trial_is_finished_before_its_commits_are_kept(
     made = git(scene.project, "rev-parse", "HEAD").strip()
     with pytest.raises(BlockedError, match="you have committed on the files of") as caught:
         end_trial(scene.world)
-    assert f": git branch kept-{made[:12]} && git switch " in caught.value.hints[0]
+    assert f": git branch kept-{made[:12]} {made[:12]} && git switch " in caught.value.hints[0]
