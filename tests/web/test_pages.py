@@ -257,6 +257,8 @@ def test_comments_stay_when_the_request_fails_and_are_limited(page: Page) -> Non
     for number in range(200):
         kept = page.post(f"{path}/comment", place=f"a.py:{number}", line=str(number), text="x")
         assert "said=" not in kept.headers["location"]
+    lost = page.post(f"{path}/comment", place="", line="1", text="x")
+    assert "the form names no line" in said(page, lost)
     kept = page.post(f"{path}/comment", place="b.py:1", line="1", text="x")
     assert "there are too many comments" in said(page, kept)
     failed = page.post(f"{path}/request-changes", text="x", digest="0" * 16)

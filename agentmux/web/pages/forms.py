@@ -293,13 +293,14 @@ class Forms:
         back = f"#l{line}" if line.isdecimal() else ""
         if at and self._comments.put(place.path, at, comment):
             return redirect(place.href("/diff") + back)
-        message = CommandMessage(is_ok=False, words="there are too many comments on this session")
+        why = "there are too many comments on this session" if at else "the form names no line"
+        message = CommandMessage(is_ok=False, words=why)
         return redirect(place.href("/diff", said=self._messages.put(message)) + back)
 
     async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
         reply = await self._commands.run(place.project, words, text=text)
         if reply.code == _LATE:
-            return CommandMessage(is_ok=True, words=f"not done yet: {reply.words}")
+            return CommandMessage(is_ok=True, is_late=True, words=reply.words)
         return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
     async def login(self, request: Request) -> Response:

@@ -16,7 +16,8 @@ class CommandMessage:
     """The result of a command, as shown to the user.
 
     Attributes:
-        is_ok: Whether the command succeeded.
+        is_ok: Whether the command succeeded, or is under way.
+        is_late: Whether it is still under way.
         words: The message.
         hints: Commands or advice on what to do next; may be empty.
     """
@@ -24,6 +25,7 @@ class CommandMessage:
     is_ok: bool
     words: str
     hints: tuple[str, ...] = ()
+    is_late: bool = False
 
 
 class Messages:

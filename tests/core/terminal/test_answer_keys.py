@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
+from agentmux.core.terminal.keys.answer_keys import is_key, only_moves, read_keys, shown_keys
 from agentmux.errors import UsageError
 
 
@@ -52,3 +52,9 @@ def test_a_first_word_that_is_a_key_is_no_session() -> None:
 
 def test_keys_in_words() -> None:
     assert shown_keys(("Down", "text:a b")) == "Down `a b`"
+
+
+def test_keys_that_only_move_are_told_from_those_that_answer() -> None:
+    assert only_moves(read_keys(["Down", "tab", "pageup"]))
+    for words in (["Down", "Enter"], ["y"], ["Space"], ["Escape"]):
+        assert not only_moves(read_keys(words))

@@ -172,7 +172,8 @@ def end_trial(world: World) -> tuple[str, ...]:
     elif head.branch is None and world.repository.contains(trial.commit):
         _require_idle(head)
         kept = keep_as(world, head.commit)
-        keep = f"git branch {kept} {(head.commit or "")[:12]} && " if kept else ""
+        commit = (head.commit or "")[:12]
+        keep = f"git branch {kept} {commit} && " if kept else ""
         raise BlockedError(
             f"you have committed on the files of session {trial.session}, on no branch",
             reason="trial_commits",

@@ -40,7 +40,7 @@ from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
-from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
+from agentmux.core.terminal.keys.answer_keys import is_key, only_moves, read_keys, shown_keys
 from agentmux.errors import AgentmuxError, BlockedError, DeclinedError, ExitCode, UsageError
 from agentmux.ports.tmux.terminal import DeliveryResult
 
@@ -262,7 +262,8 @@ def _end(
     if template is None:
         return render.error(_error(entry, given, ended))
     if not json:
-        words = template.format(seat=given.seat, keys=shown_keys(keys), evidence=ended.evidence)
+        moved = f"{ended.evidence}; only the mark was moved" if only_moves(keys) else ended.evidence
+        words = template.format(seat=given.seat, keys=shown_keys(keys), evidence=moved)
         render.out(f"session {entry.name}: {words}")
     return ExitCode.OK
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from agentmux.core.names.words.nearest import is_mistyped, suggest_name
@@ -27,6 +27,9 @@ _SPELLINGS: Final = {
     "backspace": "BSpace",
     "s-tab": "BTab",
 }
+_MOVES: Final = frozenset(
+    ("Up", "Down", "Left", "Right", "Tab", "BTab", "PageUp", "PageDown", "Home", "End")
+)
 _CONTROL: Final = re.compile(r"[Cc]-([a-z])")
 _NO_KEY: Final = re.compile(r"[CcMmSs]-.+")
 _HINT: Final = f"keys: {', '.join(NAMES)}, C-a to C-z; for a text: --literal"
@@ -51,6 +54,11 @@ def read_keys(words: Iterable[str], *, literal: bool = False) -> tuple[str, ...]
     if not keys:
         raise UsageError("which keys answer it?", hints=(_HINT,))
     return keys
+
+
+def only_moves(keys: Collection[str]) -> bool:
+    """Whether the keys, at least one, move a mark or a cursor, and can answer nothing."""
+    return bool(keys) and _MOVES.issuperset(keys)
 
 
 def is_key(word: str) -> bool:
