@@ -174,7 +174,7 @@ Add a login form
  ✓ designing
  ✓ implementing
  ✓ reviewing                          passed
- ✓ fixing                      iteration 1/3
+ ✓ fixing                            fix 1/3
  ▶ completing
 
 Your turn
@@ -301,7 +301,7 @@ PARTS: dict[str, tuple[MonitorContent, str | None, str | None]] = {
         picture(
             Phase.REVIEWING, reviewer_nominations=REVIEWERS[:2], verdicts={REVIEWERS[0]: "pass"}
         ),
-        " ▶ reviewing                    1/2 verdicts",
+        " ▶ reviewing                     1/2 reviews",
         None,
     ),
     "fixing comes before its reviewing": (
@@ -311,12 +311,12 @@ PARTS: dict[str, tuple[MonitorContent, str | None, str | None]] = {
     ),
     "fixing is the current one": (
         picture(Phase.FIXING, review_iteration=2),
-        " ▶ fixing                      iteration 2/3",
+        " ▶ fixing                            fix 2/3",
         None,
     ),
     "reviewing comes after its fixing": (
         picture(Phase.REVIEWING, review_iteration=2),
-        " ✓ fixing                      iteration 2/3",
+        " ✓ fixing                            fix 2/3",
         None,
     ),
     "capped": (

@@ -140,7 +140,7 @@ def _verdicts(state: SessionState, phase: str) -> str:
     if state.phase != phase:
         return result.outcome
     count = len(reviewers(state, phase))
-    return f"{len(result.verdicts)}/{count} verdicts" if count else ""
+    return f"{len(result.verdicts)}/{count} reviews" if count else ""
 
 
 def _outcome(state: SessionState, phase: str) -> str:
@@ -159,7 +159,7 @@ def _iteration(state: SessionState, phase: str) -> str:
     if state.fix is not None and state.fix.sender and len(asking) > 1:
         sent = fixes(state, state.fix.sender)
         return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
-    return f"iteration {state.iteration}/{state.max_review_iterations}"
+    return f"fix {state.iteration}/{state.max_review_iterations}"
 
 
 def _is_delivering(state: SessionState) -> bool:
