@@ -207,9 +207,10 @@ class SimTerminal:
             if closed is not None:
                 self.hang_up(closed)
 
-    def kill(self, words: str = "") -> None:
+    def kill(self, words: str = "") -> str:
         self.close_panes(tuple(self.found))
         self.session = None
+        return ""
 
     def again(self, panes: Sequence[SimPane]) -> None:
         """Take over the panes that another orchestrator left."""

@@ -454,9 +454,10 @@ class FakeOwn:
         with suppress(TerminalGoneError):
             self._checked().close_panes(panes, vacate=vacate)
 
-    def kill(self, words: str = "") -> None:
+    def kill(self, words: str = "") -> str:
         with suppress(TerminalGoneError):
             self._checked().kill_session(self._target.session)
+        return ""
 
     def _checked(self) -> FakeTerminal:
         """Return the terminal if it still has the same server and our session.

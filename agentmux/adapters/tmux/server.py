@@ -18,6 +18,7 @@ from agentmux.adapters.system.processes.processes import start_time
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
     INSTALL,
+    NAME_IN_USE,
     NO_SERVER,
     NO_TARGET,
     SERVER_WENT,
@@ -184,7 +185,7 @@ class TmuxTerminal:
             name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv
         )
         reply = self._create(tmux_commands.join(commands), uuid)
-        if reply.says(("duplicate session",)):
+        if reply.says((NAME_IN_USE,)):
             raise BlockedError(
                 f"a tmux session named {name} exists already",
                 reason=NAME_TAKEN,

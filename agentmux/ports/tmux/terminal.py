@@ -274,6 +274,11 @@ class Pane:
     is_monitor: bool = False
     has_focus: bool = False
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether AgentMux opened the pane; if not, the user did."""
+        return self.is_monitor or bool(self.seat or self.launch)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
@@ -508,12 +513,20 @@ class OwnSession(Panes, Protocol):
         because the monitor already displays the same information.
         """
 
-    def kill(self, words: str = "") -> None:
-        """Kill the session; it is no error if it no longer exists.
+    def kill(self, words: str = "") -> str:
+        """End the session, but no pane that the user opened; it is no error if it is gone already.
 
-        Clients that came from another session are switched back to it, or to another session if
-        that is gone, and shown the message ``words``, unless that is empty. If there is no other
-        session, the clients end, and ``words`` are printed in their terminals.
+        Without such a pane, tmux ends the session. Clients that came from another session are
+        switched back to it, or to another session if that is gone, and shown the message ``words``,
+        unless that is empty. If there is no other session, the clients end, and ``words`` are
+        printed in their terminals.
+
+        With such a pane, only the other panes are killed. The tmux session goes on as one of the
+        user's: it gets a name of its own (`layout.users_tmux_name`) and loses our marks, so that
+        this object reaches it no more. Clients stay in it, and are shown that name.
+
+        Returns:
+            The name with which the tmux session goes on; empty if it ended.
         """
 
 

@@ -41,6 +41,7 @@ from agentmux.ports.tmux.terminal import (
     Target,
     Terminal,
     TerminalError,
+    TerminalGoneError,
     TmuxSession,
     way_back,
 )
@@ -124,6 +125,8 @@ class Liveness:
         copy_of: The directory of the live session of which this directory is a copy; else None.
         moved_from: The directory of the session when its tmux session was created, if it was
             another one; else None.
+        users: The names of tmux sessions that went on with the user's own panes when this session
+            ended.
         way_back: The commands that restore the server's socket if it is missing.
         locked: Whether an orchestrator holds the session's lock.
         orchestrator: The pid of that orchestrator; None if nobody holds the lock, or if the pid is
@@ -142,6 +145,7 @@ class Liveness:
     socket: str = ""
     copy_of: Path | None = None
     moved_from: Path | None = None
+    users: tuple[str, ...] = ()
     way_back: tuple[str, ...] = ()
     locked: bool = False
     orchestrator: int | None = None
@@ -599,6 +603,9 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         # Without tmux installed nothing can be live; a server that does not answer may be.
         silent = isinstance(reply, TerminalError)
         return replace(known, live=None if silent else False, because=reply.message, error=reply)
+    users = tuple(_users_names(site, entry, reply.sessions))
+    if users:
+        known = replace(known, because=f"{known.because}; {describe_users(users)}", users=users)
     match = _match(site, entry, reply.sessions)
     if match is not None:
         return _judge_match(site, entry, known, reply.server, match)
@@ -610,6 +617,41 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
     name, uuid = tmux_name(site, entry), entry.text("session_id")
     marked = (each for each in sessions if each.uuid == uuid and uuid)
     return next(marked, None) or next((each for each in sessions if each.name == name), None)
+
+
+def _users_names(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> Iterator[str]:
+    """Yield the names of tmux sessions in which only the user's panes of the session are left."""
+    name = tmux_name(site, entry)
+    for each in sessions:
+        if not each.uuid and layout.is_users_tmux_name(each.name, name):
+            yield each.name
+
+
+def describe_users(names: Iterable[str]) -> str:
+    """Return the words that the user's own panes are in these tmux sessions."""
+    return f"your own panes stay in tmux session {' and '.join(names)}"
+
+
+def users_panes(site: Site, entry: SessionEntry) -> str:
+    """Return where the user's own panes stay when the session's tmux session ends, or has ended.
+
+    Empty if the user opened none there, or if tmux does not answer.
+    """
+    liveness = live(site, (entry,))[entry.path]
+    if liveness.target is None or liveness.tmux is None:
+        return describe_users(liveness.users) if liveness.users else ""
+    try:
+        panes = site.terminal(liveness.socket).own(liveness.target).panes()
+    except TerminalGoneError:  # it has just ended
+        return users_panes(site, entry)
+    except AgentmuxError:
+        return ""
+    if all(pane.is_ours for pane in panes):
+        return ""
+    name = liveness.tmux.name
+    if not layout.is_users_tmux_name(name, tmux_name(site, entry)):
+        name = layout.users_tmux_name(name)
+    return f"when its tmux session ends, {describe_users((name,))}"
 
 
 def _judge_match(
