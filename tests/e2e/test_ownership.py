@@ -137,7 +137,7 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
     assert "is not of session" in said
     assert "agentmux stop" not in said
     socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
-    ends = f"tmux -S {socket} kill-session -t =agentmux"
+    ends = f"tmux -S {socket} kill-session -t '=agentmux:'"
     assert ends in said
     (plan,) = project.json("resume", "--dry-run", code=3)["sessions"]
     assert [ends in hint for hint in plan["blocked"]["hints"]] == [False, False, True]

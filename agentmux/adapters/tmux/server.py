@@ -36,6 +36,7 @@ from agentmux.ports.tmux.terminal import (
     TerminalError,
     TerminalGoneError,
     TmuxSession,
+    quote_target,
 )
 
 MINIMUM_VERSION: Final = (3, 2)
@@ -189,7 +190,7 @@ class TmuxTerminal:
             raise BlockedError(
                 f"a tmux session named {name} exists already",
                 reason=NAME_TAKEN,
-                hints=(f"look at it: tmux attach -t ={name}",),
+                hints=(f"look at it: tmux attach -t {quote_target(name)}",),
             )
         words = tmux_commands.created_line(reply.stdout).split("\t")
         # If a hook renamed the session after it was marked, find it by its uuid.

@@ -81,6 +81,15 @@ def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
     return (back, f"the other server is then at: tmux -S {aside}") if taken else (back,)
 
 
+def quote_target(name: str) -> str:
+    """Return a tmux session's exact name as a target in a command that users type in a shell.
+
+    It is always quoted: zsh replaces a bare ``=NAME`` by the path of the program NAME.
+    """
+    word = shlex.quote(f"={name}:")
+    return word if word.startswith("'") else f"'{word}'"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """A tmux server; its start time distinguishes it from a later one with the same pid.

@@ -43,6 +43,7 @@ from agentmux.ports.tmux.terminal import (
     TerminalError,
     TerminalGoneError,
     TmuxSession,
+    quote_target,
     way_back,
 )
 
@@ -461,8 +462,7 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     if liveness.target is not None or liveness.tmux is None:
         return liveness.target
     raise BlockedError(
-        f"the tmux session {liveness.tmux.name} has the right name, but does not belong to session"
-        f" {entry.name}",
+        describe_stranger(entry, liveness.tmux),
         reason=NAME_TAKEN,
         hints=stranger_hints(liveness),
     )
@@ -500,18 +500,32 @@ def require_live(entry: SessionEntry, liveness: Liveness) -> Target:
     )
 
 
+def describe_stranger(entry: SessionEntry, tmux: TmuxSession) -> str:
+    """Return the sentence that a tmux session has the session's name, but is not its own."""
+    return f"tmux session {tmux.name} is not of session {entry.name}, but has its name"
+
+
+def command_to_rename(socket: str, name: str) -> str:
+    """Return the command that gives a tmux session another name, so that ours can have its own.
+
+    Args:
+        socket: The path of the tmux server's socket.
+        name: The name of the tmux session.
+    """
+    aside = shlex.quote(f"old-{name}")
+    return f"tmux -S {shlex.quote(socket)} rename-session -t {quote_target(name)} {aside}"
+
+
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
     """Return hints to rename or kill a tmux session that has the session's name but is not its own.
 
     AgentMux itself must not touch such a tmux session.
     """
     name = liveness.tmux.name if liveness.tmux is not None else ""
-    client = ("tmux", "-S", liveness.socket)
-    rename = (*client, "rename-session", "-t", f"={name}:", f"old-{name}")
-    kill = (*client, "kill-session", "-t", f"={name}")
+    socket, target = shlex.quote(liveness.socket), quote_target(name)
     return (
-        f"if it is yours, rename it: {shlex.join(rename)}",
-        f"or end what runs in it: {shlex.join(kill)}",
+        f"if it is yours, rename it: {command_to_rename(liveness.socket, name)}",
+        f"or end what runs in it: tmux -S {socket} kill-session -t {target}",
     )
 
 
