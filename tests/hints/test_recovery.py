@@ -198,13 +198,18 @@ def test_a_tmux_session_of_the_user_makes_room(running: Session, works: Work) ->
     rename = "tmux -S … rename-session -t … …"
     refusal = project.fails(3, "resume", running.name, "--detach", "--yes")
     words = f"tmux session {name} is not of session {running.short}, but has its name"
-    for said in (refusal, project.fails(3, "attach", running.name)):
+    status = project.ok("status", running.name)
+    for said in (refusal, status, project.fails(3, "attach", running.name)):
         assert words in said
         assert f"-t '={name}:'" in shown(
             rename, said
         )  # zsh replaces a bare word that begins with =
-    went_well(project, shown(rename, refusal))
+    assert f"next: {shown(rename, status)}" in status
+    (row,) = json.loads(project.ok("--json"))["sessions"]
+    assert row["next"] in project.run().stdout
+    went_well(project, row["next"])
     assert is_alive(program)
+    assert f"next: agentmux resume {running.short}" in project.ok("status", running.name)
     project.tmux(*own, name, "sleep 1000")
     end = "or end what runs in it: tmux -S … kill-session -t …"
     went_well(project, shown(end, project.fails(3, "remove", running.name, "--yes")))

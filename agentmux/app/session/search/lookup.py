@@ -160,6 +160,12 @@ class Liveness:
         return self.locked or self.starter is not None
 
     @property
+    def is_stranger(self) -> bool:
+        """Whether the session does not run, and ``tmux`` only has its name, and is not its own."""
+        is_other = self.tmux is not None and self.target is None and self.copy_of is None
+        return is_other and not self.is_driven
+
+    @property
     def is_left_alone(self) -> bool:
         """Whether the session still has panes, but no orchestrator."""
         return self.target is not None and not self.is_driven
@@ -685,7 +691,7 @@ def _judge_match(
         known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
     )
     if not uuid or match.uuid != uuid:
-        return liveness
+        return replace(liveness, because=f"{liveness.because}, which is not its own")
     elsewhere = _elsewhere(entry, match.path)
     if elsewhere is not None and _is_session(site, elsewhere, uuid):
         return replace(liveness, because=describe_copy(entry, elsewhere), copy_of=elsewhere)
