@@ -157,6 +157,9 @@ class SimTerminal:
             for pane, seat, launch in found
         )  # fmt: skip
 
+    def find_pane(self, launch: str) -> str:
+        return next((each.id for each in self.panes() if each.launch == launch), "")
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         made = [SimPane(f"%{next(self._numbers)}", new.seat, new.launch) for new in panes]
         for pane in made:

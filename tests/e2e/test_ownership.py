@@ -221,6 +221,24 @@ def test_a_deleted_session_ends_no_pane_of_the_user(
     wait_until(lambda: panes(project) == theirs, 20)
 
 
+def test_an_agent_whose_pane_the_user_moved_to_another_tmux_session_is_told(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    (pane,) = (
+        line.split()[0]
+        for line in project.tmux("list-panes", "-aF", "#{pane_id} #{@agentmux_seat}").splitlines()
+        if line.endswith(" architect")
+    )
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    project.tmux("break-pane", "-d", "-s", pane, "-t", "mine:")
+    wait_until(lambda: session.runtime["statuses"]["architect"]["status"] == "idle", 20)
+
+    said = project.ok("tell", session.name, "--role", "architect", "are you there?")
+
+    assert "architect has it" in said
+    assert "are you there?" in project.tmux("capture-pane", "-p", "-t", pane)
+
+
 # -- a copy of a project -------------------------------------------------------------------------
 
 

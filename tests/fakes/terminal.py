@@ -413,6 +413,9 @@ class FakeOwn:
     def panes(self) -> tuple[Pane, ...]:
         return self._checked().panes(self._target.session)
 
+    def find_pane(self, launch: str) -> str:
+        return next((each.id for each in self.panes() if each.launch == launch), "")
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         return self._checked().open_panes(self._target.session, panes)
 

@@ -93,6 +93,10 @@ PANE_FORMAT: Final = "\t".join(
         "window_active",
     )
 )
+LAUNCHES: Final = ("list-panes", "-a", "-F", f"#{{?{LAUNCH},#{{{LAUNCH}}},-}} #{{pane_id}}")
+"""The command that lists every pane of the server, one per line: its launch id, or ``-``, and its
+id."""
+
 _SHOWS_MONITOR: Final = f"#{{?window_zoomed_flag,#{{{MONITOR}}},#{{P:#{{{MONITOR}}}}}}}"
 CLIENTS: Final = (
     *("list-clients", "-F"),

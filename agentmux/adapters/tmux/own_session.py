@@ -95,6 +95,10 @@ class OwnTmux:
         """Return every pane of the session, including the monitor's, in tmux's order."""
         return self._look()[0]
 
+    def find_pane(self, launch: str) -> str:
+        rows = (line.split() for line in self._must(tmux_commands.LAUNCHES).stdout.splitlines())
+        return next((row[1] for row in rows if row[0] == launch and len(row) == 2), "")
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         pane_ids: dict[str, str] = {}
         left = tuple(panes)

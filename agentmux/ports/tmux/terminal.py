@@ -470,6 +470,12 @@ class OwnSession(Panes, Protocol):
     def panes(self) -> tuple[Pane, ...]:
         """Return every pane of the session, including those that the user opened."""
 
+    def find_pane(self, launch: str) -> str:
+        """Return the id of a launch's pane, also if the user moved it to another tmux session.
+
+        ``launch`` is the id of the launch. Empty if the server has no such pane any more.
+        """
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         """Open each pane in a new window of its own; the user's focus does not change.
 
