@@ -221,6 +221,29 @@ def test_a_deleted_session_ends_no_pane_of_the_user(
     wait_until(lambda: panes(project) == theirs, 20)
 
 
+@pytest.mark.parametrize("has_users", [True, False], ids=["with panes of the user", "ours alone"])
+def test_the_command_of_doctor_ends_no_pane_of_the_user(
+    project: Project, session: Session, wait_until: WaitUntil, has_users: bool
+) -> None:
+    theirs = add_panes(session) if has_users else []
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    (mine,) = project.tmux("list-panes", "-t", "=mine:", "-F", "#{pane_id}").split()
+    kill_driver(session, wait_until)
+    shutil.rmtree(session.path)
+
+    (mend,) = gone_by_doctor(project)
+    done = project.program("sh", "-c", mend)
+    assert done.returncode == 0, done.stderr
+    assert panes(project) == [*theirs, mine]
+    assert gone_by_doctor(project) == []
+
+
+def gone_by_doctor(project: Project) -> list[str]:
+    """Return the commands by which doctor ends tmux sessions whose directories are gone."""
+    found = json.loads(project.run("doctor", "--json").stdout)["findings"]
+    return [each["mend"] for each in found if "is of a session whose directory" in each["text"]]
+
+
 def test_an_agent_whose_pane_the_user_moved_to_another_tmux_session_is_told(
     project: Project, session: Session, wait_until: WaitUntil
 ) -> None:
