@@ -163,6 +163,9 @@ class SimTerminal:
             for pane, seat, launch in found
         )  # fmt: skip
 
+    def find_pane(self, launch: str) -> str:
+        return next((each.id for each in self.panes() if each.launch == launch), "")
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         made = [SimPane(f"%{next(self._numbers)}", new.seat, new.launch) for new in panes]
         for pane in made:
@@ -213,9 +216,10 @@ class SimTerminal:
             if closed is not None:
                 self.hang_up(closed)
 
-    def kill(self, words: str = "") -> None:
+    def kill(self, words: str = "") -> str:
         self.close_panes(tuple(self.found))
         self.session = None
+        return ""
 
     def again(self, panes: Sequence[SimPane]) -> None:
         """Take over the panes that another orchestrator left."""

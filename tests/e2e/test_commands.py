@@ -662,7 +662,7 @@ def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
     (older / "state.json").write_text(json.dumps({"phase": "failed", "session_name": name}))
     for words in (("stop",), ("resume", "--reattach", "--detach")):
         said = project.fails(3, words[0], older.name, *words[1:])
-        assert "has the right name, but does not belong" in said
+        assert "but has its name" in said
         assert project.json("status", session.name)["sessions"][0]["live"] is True
     assert session.launched() == ["architect"]
 

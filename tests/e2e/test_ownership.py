@@ -137,7 +137,7 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
     assert "is not of session" in said
     assert "agentmux stop" not in said
     socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
-    ends = f"tmux -S {socket} kill-session -t =agentmux"
+    ends = f"tmux -S {socket} kill-session -t '=agentmux:'"
     assert ends in said
     (plan,) = project.json("resume", "--dry-run", code=3)["sessions"]
     assert [ends in hint for hint in plan["blocked"]["hints"]] == [False, False, True]
@@ -145,6 +145,121 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
         said = project.fails(3, *words, folder.name)
         assert ends in said
     assert windows(project) == theirs
+
+
+# -- the user's own panes in a tmux session of ours ----------------------------------------------
+
+
+def add_panes(session: Session) -> list[str]:
+    """Split the monitor and open a window, as the keys of tmux do; return the panes' ids."""
+    made = session.project.tmux("display-message", "-p", "-t", tmux_name(session), "#{pane_id}")
+    split = ("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", made.strip(), "sleep 777")
+    window = ("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"{tmux_name(session)}:")
+    return [session.project.tmux(*words).strip() for words in (split, (*window, "sleep 778"))]
+
+
+def tmux_name(session: Session) -> str:
+    return f"agentmux-{session.name}"
+
+
+def panes(project: Project) -> list[str]:
+    return project.tmux("list-panes", "-aF", "#{pane_id}").split()
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["stopped", "its orchestrator was killed"])
+def test_stop_ends_no_pane_of_the_user(
+    project: Project, session: Session, wait_until: WaitUntil, killed: bool
+) -> None:
+    theirs = add_panes(session)
+    agent = session.runtime["panes"]["architect"]["pid"]
+    if killed:
+        kill_driver(session, wait_until)
+
+    said = project.ok("stop", session.name)
+
+    left = f"yours-{tmux_name(session)}"
+    assert f"your own panes stay in tmux session {left}" in said
+    assert panes(project) == theirs
+    assert not is_alive(agent)
+    # It is not live any more, and nothing is in the way of a resume.
+    (view,) = project.json("status", session.name)["sessions"]
+    assert (view["live"], view["status"]) == (False, "stopped")
+    assert left in project.ok("status", session.name)
+    project.ok("resume", "--yes", "--detach", session.name)
+    assert set(theirs) < set(panes(project))
+    session.until_seat("architect")
+    project.ok("stop", session.name)
+    assert panes(project) == theirs
+    project.ok("remove", "--yes", "--force", session.name)
+    assert panes(project) == theirs
+
+
+def test_approve_ends_no_pane_of_the_user(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    design = session.path / "02_architecting" / "architecture.md"
+    design.parent.mkdir(exist_ok=True)
+    design.write_text("# Architecture\n")
+    session.submit("architect", "architecture")
+    session.wait("decision")
+    theirs = add_panes(session)
+
+    said = project.ok("approve", session.name, "--yes")
+
+    left = f"yours-{tmux_name(session)}"
+    assert f"your own panes stay in tmux session {left}" in said
+    wait_until(lambda: panes(project) == theirs, 15)
+    assert left in project.ok("status", session.name)
+    assert left in project.tmux("list-sessions")
+
+
+def test_a_deleted_session_ends_no_pane_of_the_user(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    theirs = add_panes(session)
+    shutil.rmtree(session.path)
+    wait_until(lambda: panes(project) == theirs, 20)
+
+
+@pytest.mark.parametrize("has_users", [True, False], ids=["with panes of the user", "ours alone"])
+def test_the_command_of_doctor_ends_no_pane_of_the_user(
+    project: Project, session: Session, wait_until: WaitUntil, has_users: bool
+) -> None:
+    theirs = add_panes(session) if has_users else []
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    (mine,) = project.tmux("list-panes", "-t", "=mine:", "-F", "#{pane_id}").split()
+    kill_driver(session, wait_until)
+    shutil.rmtree(session.path)
+
+    (mend,) = gone_by_doctor(project)
+    done = project.program("sh", "-c", mend)
+    assert done.returncode == 0, done.stderr
+    assert panes(project) == [*theirs, mine]
+    assert gone_by_doctor(project) == []
+
+
+def gone_by_doctor(project: Project) -> list[str]:
+    """Return the commands by which doctor ends tmux sessions whose directories are gone."""
+    found = json.loads(project.run("doctor", "--json").stdout)["findings"]
+    return [each["mend"] for each in found if "is of a session whose directory" in each["text"]]
+
+
+def test_an_agent_whose_pane_the_user_moved_to_another_tmux_session_is_told(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    (pane,) = (
+        line.split()[0]
+        for line in project.tmux("list-panes", "-aF", "#{pane_id} #{@agentmux_seat}").splitlines()
+        if line.endswith(" architect")
+    )
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    project.tmux("break-pane", "-d", "-s", pane, "-t", "mine:")
+    wait_until(lambda: session.runtime["statuses"]["architect"]["status"] == "idle", 20)
+
+    said = project.ok("tell", session.name, "--role", "architect", "are you there?")
+
+    assert "architect has it" in said
+    assert "are you there?" in project.tmux("capture-pane", "-p", "-t", pane)
 
 
 # -- a copy of a project -------------------------------------------------------------------------

@@ -413,6 +413,9 @@ class FakeOwn:
     def panes(self) -> tuple[Pane, ...]:
         return self._checked().panes(self._target.session)
 
+    def find_pane(self, launch: str) -> str:
+        return next((each.id for each in self.panes() if each.launch == launch), "")
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         return self._checked().open_panes(self._target.session, panes)
 
@@ -454,9 +457,10 @@ class FakeOwn:
         with suppress(TerminalGoneError):
             self._checked().close_panes(panes, vacate=vacate)
 
-    def kill(self, words: str = "") -> None:
+    def kill(self, words: str = "") -> str:
         with suppress(TerminalGoneError):
             self._checked().kill_session(self._target.session)
+        return ""
 
     def _checked(self) -> FakeTerminal:
         """Return the terminal if it still has the same server and our session.

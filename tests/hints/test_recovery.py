@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.hints.following import Work, follow, shown, went_well
@@ -183,4 +184,35 @@ def test_a_seat_is_started_again(running: Session, works: Work, wait_until: Wait
     (done,) = follow(project, shown("agentmux restart … --role …", refusal))
     assert done.returncode == 0, done.stderr
     running.until_seat("architect")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "tmux -S … rename-session -t … …", "or end what runs in it: tmux -S … kill-session -t …"
+)
+def test_a_tmux_session_of_the_user_makes_room(running: Session, works: Work) -> None:
+    project = running.project
+    project.ok("stop", running.name)
+    name, own = f"agentmux-{running.name}", ("new-session", "-d", "-P", "-F", "#{pane_pid}", "-s")
+    program = int(project.tmux(*own, name, "sleep 1000"))
+    rename = "tmux -S … rename-session -t … …"
+    refusal = project.fails(3, "resume", running.name, "--detach", "--yes")
+    words = f"tmux session {name} is not of session {running.short}, but has its name"
+    status = project.ok("status", running.name)
+    for said in (refusal, status, project.fails(3, "attach", running.name)):
+        assert words in said
+        assert f"-t '={name}:'" in shown(
+            rename, said
+        )  # zsh replaces a bare word that begins with =
+    assert f"next: {shown(rename, status)}" in status
+    (row,) = json.loads(project.ok("--json"))["sessions"]
+    assert row["next"] in project.run().stdout
+    went_well(project, row["next"])
+    assert is_alive(program)
+    assert f"next: agentmux resume {running.short}" in project.ok("status", running.name)
+    project.tmux(*own, name, "sleep 1000")
+    end = "or end what runs in it: tmux -S … kill-session -t …"
+    went_well(project, shown(end, project.fails(3, "remove", running.name, "--yes")))
+    goes_on(running, f"agentmux resume {running.short}")
+    assert is_alive(program)
     assert works.lost() == []

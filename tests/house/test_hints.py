@@ -50,6 +50,16 @@ _BARE: Final = re.compile(
 """A command of git that writes files, and may write over one that git ignores."""
 
 
+def test_no_word_of_a_command_begins_with_an_equals_sign() -> None:
+    """zsh, unlike other shells, replaces a bare ``=NAME`` by the path of the program NAME."""
+    bare = re.compile(r"(?<!\S)=(?=[\w…-])")
+    assert not {
+        each.text for each in messages() for command in each.commands if bare.search(command.text)
+    }, "quote it: ports/tmux/terminal.py, quote_target"
+    assert bare.search("tmux attach -t =…")
+    assert not bare.search("tmux attach -t …; TERM=… x; tmux attach -t '=…:'")
+
+
 def test_a_new_message_is_seen() -> None:
     source = 'raise BlockedError("it is taken", hints=(f"move it: mv {path} {path}.old",))'
     (message,) = messages_of(source, "new.py")

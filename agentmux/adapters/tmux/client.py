@@ -29,6 +29,7 @@ INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew in
 # 3.2 to 3.8.
 NO_SERVER: Final = ("no server running on", "No such file or directory", "Connection refused")
 SERVER_WENT: Final = ("server exited unexpectedly", "lost server", "server exited")
+NAME_IN_USE: Final = "duplicate session"
 NO_TARGET: Final = (
     "can't find",
     "no such session",

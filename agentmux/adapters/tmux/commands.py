@@ -11,6 +11,7 @@ from typing import Final
 
 from agentmux.core.agents.environment import Change
 from agentmux.core.names import statuses
+from agentmux.core.names.layout import users_tmux_name
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.text.captured_screen import expand_tabs, line_drawing, trim_screen
 from agentmux.core.terminal.text.sgr import SEQUENCE
@@ -92,6 +93,10 @@ PANE_FORMAT: Final = "\t".join(
         "window_active",
     )
 )
+LAUNCHES: Final = ("list-panes", "-a", "-F", f"#{{?{LAUNCH},#{{{LAUNCH}}},-}} #{{pane_id}}")
+"""The command that lists every pane of the server, one per line: its launch id, or ``-``, and its
+id."""
+
 _SHOWS_MONITOR: Final = f"#{{?window_zoomed_flag,#{{{MONITOR}}},#{{P:#{{{MONITOR}}}}}}}"
 CLIENTS: Final = (
     *("list-clients", "-F"),
@@ -186,6 +191,15 @@ _PANE_OPTIONS: Final = (
     # Text that is typed into a pane must not reach the others.
     ("synchronize-panes", "off"),
 )
+
+HAS_USERS_PANES: Final = "agentmux-has-panes-of-its-user"
+"""The part of tmux's error if `end_session` kills nothing."""
+
+_IS_OURS: Final = f"#{{||:#{{{MONITOR}}},#{{||:#{{{SEAT}}},#{{{LAUNCH}}}}}}}"
+_ANY_USERS_PANE: Final = f"#{{W:#{{P:#{{?{_IS_OURS},,1}}}}}}"
+"""A tmux format that is true in a session with a pane that does not have our marks."""
+
+_MAIN_WIDTH: Final = "main-pane-width"
 
 _LEFT_WORDS: Final = (
     "",
@@ -334,6 +348,45 @@ def run_if_exists(pane: str, *commands: str, otherwise: str = "") -> Command:
     """
     last = (text_of(otherwise),) if otherwise else ()
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
+
+
+def end_session(session: str) -> list[Command]:
+    """Return the commands that kill a session unless it has a pane that its user opened.
+
+    If it has one, they fail with an error that contains `HAS_USERS_PANES`, and kill nothing.
+    ``session`` is the session's id.
+    """
+    name = f"#{{?{_ANY_USERS_PANE},{HAS_USERS_PANES},{UUID}}}"
+    return [("show-options", "-v", "-t", session, name), ("kill-session", "-t", session)]
+
+
+def rename_for_user(session: str, number: int) -> list[Command]:
+    """Return the commands that give a session its `users_tmux_name`, and print that name.
+
+    A session that already has such a name gets no second beginning. ``session`` is the session's
+    id, ``number`` the number for the name.
+    """
+    name = users_tmux_name("#{s/^yours-([0-9]+-)?//:session_name}", number)
+    return [
+        ("rename-session", "-t", session, name),
+        ("display-message", "-p", "-t", session, "#{session_name}"),
+    ]
+
+
+def forget_window(window: str) -> Iterator[Command]:
+    """Yield commands that remove our options from a window; nothing happens if it is gone."""
+    for name, _ in (*_WINDOW_OPTIONS, *_WORK_OPTIONS, (_MAIN_WIDTH, "")):
+        yield ("set-option", "-wuq", "-t", window, name)
+
+
+def forget_session(session: str) -> Iterator[Command]:
+    """Yield commands that remove our options from a session; it is the user's own from then on.
+
+    ``destroy-unattached`` stays off: with the user's own value, tmux might end it at once.
+    """
+    options = (each for each in StatusOption if each is not StatusOption.WAITS)
+    for name in (*options, *dict(_STATUS_LINE), PATH, UUID):
+        yield ("set-option", "-uq", "-t", session, name)
 
 
 HOMES: Final = (
@@ -690,6 +743,11 @@ def repair_hook(window: str) -> Command:
     return ("set-hook", "-w", "-t", window, "window-resized", hook)
 
 
+def forget_repair(window: str) -> Command:
+    """Return the command that removes the hook of `repair_hook` from a window."""
+    return ("set-hook", "-wu", "-t", window, "window-resized")
+
+
 def open_pane(session: str, pane: NewPane) -> list[Command]:
     """Return the commands that create a pane in a window of its own, and mark it.
 
@@ -832,7 +890,7 @@ def layout(target: str) -> list[Command]:
     ``target`` is the monitor's window, or a pane in it.
     """
     return [
-        ("set-option", "-w", "-F", "-t", target, "main-pane-width", _MONITOR_WIDTH),
+        ("set-option", "-w", "-F", "-t", target, _MAIN_WIDTH, _MONITOR_WIDTH),
         ("select-layout", "-t", target, "main-vertical"),
     ]
 

@@ -12,13 +12,14 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.system.processes.processes import left_after
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
+    NAME_IN_USE,
     NO_SERVER,
     NO_SPACE,
     NO_TARGET,
@@ -93,6 +94,10 @@ class OwnTmux:
     def panes(self) -> tuple[Pane, ...]:
         """Return every pane of the session, including the monitor's, in tmux's order."""
         return self._look()[0]
+
+    def find_pane(self, launch: str) -> str:
+        rows = (line.split() for line in self._must(tmux_commands.LAUNCHES).stdout.splitlines())
+        return next((row[1] for row in rows if row[0] == launch and len(row) == 2), "")
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         pane_ids: dict[str, str] = {}
@@ -276,24 +281,69 @@ class OwnTmux:
         """
         self._run(tmux_commands.join([tmux_commands.repair_hook(window)]))
 
-    def kill(self, words: str = "") -> None:
-        """Kill the session; it is not an error if the session is already gone.
+    def kill(self, words: str = "") -> str:
+        """End the session, but no pane of the user; return the name with which it goes on, if any.
 
-        Clients that came from another session are first switched back to it, or to another session
-        if it is gone, so that they stay in tmux; then ``words`` are shown to them. If there is no
-        other session, the clients end, and ``words`` are printed in their terminals. Clients that
-        were started from a shell return to it, without ``words``. If ``words`` is empty, nothing is
-        shown.
+        It is not an error if the session is already gone. Clients that came from another session
+        are first switched back to it, or to another session if it is gone, so that they stay in
+        tmux; then ``words`` are shown to them. If there is no other session, the clients end, and
+        ``words`` are printed in their terminals. Clients that were started from a shell return to
+        it, without ``words``. If ``words`` is empty, nothing is shown.
+
+        If the user has opened panes in it, the session keeps these, and all its clients, but
+        nothing of ours: see `ports.tmux.terminal.OwnSession.kill`.
         """
         with suppress(TerminalGoneError):
-            clients, homes = (
-                self._run(words).stdout for words in (self._list_clients, tmux_commands.HOMES)
-            )
-            for commands in tmux_commands.ways_back(
-                clients, homes, ours=self._target.session, words=words
-            ):
-                self._run(tmux_commands.join(commands))
-            self._expect_end(self._run(("kill-session", "-t", self._target.session)))
+            if all(pane.is_ours for pane in self.panes()):
+                self._send_back(words)
+            reply = self._run(tmux_commands.join(tmux_commands.end_session(self._target.session)))
+            if reply.says((tmux_commands.HAS_USERS_PANES,)):
+                return self._leave_to_user(words)
+            self._expect_end(reply)
+        return ""
+
+    def _send_back(self, words: str) -> None:
+        """Switch clients that came from another session back to it, and show them ``words``."""
+        clients, homes = (
+            self._run(command).stdout for command in (self._list_clients, tmux_commands.HOMES)
+        )
+        for commands in tmux_commands.ways_back(
+            clients, homes, ours=self._target.session, words=words
+        ):
+            self._run(tmux_commands.join(commands))
+
+    def _leave_to_user(self, words: str) -> str:
+        """Kill our panes, show clients ``words``, and take our marks away; return the new name.
+
+        The monitor and the marks go last, in one call: the monitor may be the pane of this very
+        process, and until then the session is found, so that an interrupted end is done again.
+        """
+        session, panes = self._target.session, self.panes()
+        name = self._rename_for_user()
+        self.close_panes([pane.id for pane in panes if pane.is_ours and not pane.is_monitor])
+        told = f"your own panes stay in tmux session {name}"
+        for client in self.clients():
+            text = f"{words}; {told}" if words else told
+            self._run(tmux_commands.join([tmux_commands.message(client.name, text)]))
+        for window in {pane.window for pane in panes if pane.is_ours}:
+            self._run(tmux_commands.forget_repair(window))  # refused before 3.3, as the hook was
+            self._run(tmux_commands.join(tmux_commands.forget_window(window)))
+        monitors = (pane.id for pane in panes if pane.is_monitor)
+        ends = (tmux_commands.run_if_exists(pane, f"kill-pane -t {pane}") for pane in monitors)
+        self._expect_end(
+            self._run(tmux_commands.join([*tmux_commands.forget_session(session), *ends]))
+        )
+        return name
+
+    def _rename_for_user(self) -> str:
+        """Give the session the first free name of the user's, and return that name."""
+        session = self._target.session
+        replies = (
+            self._run(tmux_commands.join(tmux_commands.rename_for_user(session, number)))
+            for number in count(1)
+        )
+        reply = next(each for each in replies if not each.says((NAME_IN_USE,)))
+        return self._client.expect(reply).stdout.strip()
 
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
         """Return the session's panes, the monitor's pane id, and whether its window is zoomed."""

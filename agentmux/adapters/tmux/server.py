@@ -18,6 +18,7 @@ from agentmux.adapters.system.processes.processes import start_time
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
     INSTALL,
+    NAME_IN_USE,
     NO_SERVER,
     NO_TARGET,
     SERVER_WENT,
@@ -35,6 +36,7 @@ from agentmux.ports.tmux.terminal import (
     TerminalError,
     TerminalGoneError,
     TmuxSession,
+    quote_target,
 )
 
 MINIMUM_VERSION: Final = (3, 2)
@@ -184,11 +186,11 @@ class TmuxTerminal:
             name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv
         )
         reply = self._create(tmux_commands.join(commands), uuid)
-        if reply.says(("duplicate session",)):
+        if reply.says((NAME_IN_USE,)):
             raise BlockedError(
                 f"a tmux session named {name} exists already",
                 reason=NAME_TAKEN,
-                hints=(f"look at it: tmux attach -t ={name}",),
+                hints=(f"look at it: tmux attach -t {quote_target(name)}",),
             )
         words = tmux_commands.created_line(reply.stdout).split("\t")
         # If a hook renamed the session after it was marked, find it by its uuid.

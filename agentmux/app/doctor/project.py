@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,11 @@ from agentmux.core.config.trust import select_trusted
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
+from agentmux.ports.tmux.terminal import Target
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World
+    from agentmux.ports.tmux.terminal import Pane, TmuxSession
 
 
 def agent_findings(world: World, registry: Registry) -> Iterator[DoctorFinding]:
@@ -181,14 +184,29 @@ def _strangers(site: Site) -> Iterator[DoctorFinding]:
     """Yield the tmux sessions of AgentMux whose session directories are gone."""
     terminal = site.terminal(None)
     try:
-        sessions = terminal.listing().sessions
+        listing = terminal.listing()
     except AgentmuxError:
         return  # the check of tmux says it
-    for each in sessions:
+    for each in listing.sessions:
         if each.uuid and each.path and not Path(each.path).is_dir():
-            text = f"tmux session {each.name} is of a session whose directory is gone ({each.path})"
-            server = f"tmux -S {shlex.quote(terminal.socket)}"
-            yield warning("leftovers", text, f"{server} kill-session -t {shlex.quote(each.id)}")
+            target = Target(server=listing.server, session=each.id, uuid=each.uuid)
+            with suppress(AgentmuxError):  # it has just ended
+                commands = _commands_to_end(each, terminal.own(target).panes())
+                text = f"tmux session {each.name} is of a session whose directory is gone"
+                mend = f"tmux -S {shlex.quote(terminal.socket)} {commands}"
+                if commands:
+                    yield warning("leftovers", f"{text} ({each.path})", mend)
+
+
+def _commands_to_end(session: TmuxSession, panes: Iterable[Pane]) -> str:
+    """Return tmux's commands that end a session, but none of the panes that the user opened.
+
+    Empty if only such panes are left in it.
+    """
+    known = tuple(panes)
+    if all(pane.is_ours for pane in known):
+        return f"kill-session -t {shlex.quote(session.id)}"
+    return r" \; ".join(f"kill-pane -t {pane.id}" for pane in known if pane.is_ours)
 
 
 def repairs_of(findings: Iterable[DoctorFinding]) -> tuple[Repair, ...]:

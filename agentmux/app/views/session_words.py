@@ -184,8 +184,8 @@ def next_step(view: SessionView) -> str:
     Empty if nothing is to be done.
     """
     name = view.session
-    if view.outdated or view.away:
-        return _describe_resume(view)
+    if view.rename or view.outdated or view.away:
+        return view.rename or _describe_resume(view)
     if view.decision:
         ways = [f"agentmux approve {name}{_again(view)}"]
         ways.append(f'agentmux request-changes "…" --session {name}')

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, SessionProblem, problem_of, worst
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, shown_path
+from agentmux.app.session.search.lookup import (
+    Liveness,
+    SessionEntry,
+    command_to_rename,
+    describe_stranger,
+    live,
+    shown_path,
+)
 from agentmux.app.session.search.orchestrator_version import other_version_label
 from agentmux.app.session.workplace.workplace import is_away, workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
@@ -171,6 +178,7 @@ def session_view(
         outdated=liveness.other_version is not None,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
+        rename=_rename(entry, liveness),
         branch=entry.text("branch") or None,
         worktree=entry.text("worktree") or None,
         base=mapping(entry.fields, "base") or None,
@@ -346,7 +354,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
     if entry.problem is not None:
         yield entry.problem.message
     yield from entry.warnings
-    yield from _tmux_problems(liveness)
+    yield from _tmux_problems(entry, liveness)
     if entry.phase == SessionStatus.FAILED:
         cause = text(mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"
@@ -388,13 +396,22 @@ def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:
             yield f"the {name} {_INTERRUPTED}"
 
 
-def _tmux_problems(liveness: Liveness) -> Iterator[str]:
+def _rename(entry: SessionEntry, liveness: Liveness) -> str:
+    """Return the command that removes a tmux session of the same name from the session's way."""
+    if liveness.tmux is None or not liveness.is_stranger or entry.is_done:
+        return ""
+    return command_to_rename(liveness.socket, liveness.tmux.name)
+
+
+def _tmux_problems(entry: SessionEntry, liveness: Liveness) -> Iterator[str]:
     if liveness.error is not None:
         yield liveness.error.message
     if liveness.copy_of is not None:
         yield liveness.because
     elif liveness.way_back:
         yield "; ".join((liveness.because, *liveness.way_back))
+    elif liveness.tmux is not None and liveness.is_stranger:
+        yield describe_stranger(entry, liveness.tmux)
     elif liveness.is_left_alone:
         yield ORCHESTRATOR_GONE
 

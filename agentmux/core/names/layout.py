@@ -66,6 +66,7 @@ SLUG_MAX: Final = 48
 INSIDE_MAX: Final = 1000
 """The maximum length, in characters, of a project's path in its repository."""
 FALLBACK_SLUG: Final = "feature"
+_USERS: Final = "yours-"
 
 _SESSION_NAME = re.compile(r"(?P<stamp>\d{8}-\d{6})-(?P<slug>[a-z0-9][a-z0-9-]*)")
 _LAUNCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
@@ -213,6 +214,21 @@ def tmux_name(name: str) -> str:
     replaced with ``_``.
     """
     return "agentmux-" + re.sub(r"[:.]", "_", name)
+
+
+def users_tmux_name(name: str, number: int = 1) -> str:
+    """Return the name that a tmux session gets when only its user's own panes are left in it.
+
+    Args:
+        name: The name of the tmux session before.
+        number: 1, or a greater number if the names with all smaller ones are taken.
+    """
+    return f"{_USERS}{name}" if number == 1 else f"{_USERS}{number}-{name}"
+
+
+def is_users_tmux_name(text: str, name: str) -> bool:
+    """Return whether ``text`` is a name that `users_tmux_name` returns for ``name``."""
+    return re.fullmatch(rf"{_USERS}(?:\d+-)?{re.escape(name)}", text) is not None
 
 
 def snapshot(seat: str) -> str:

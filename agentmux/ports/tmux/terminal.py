@@ -81,6 +81,15 @@ def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
     return (back, f"the other server is then at: tmux -S {aside}") if taken else (back,)
 
 
+def quote_target(name: str) -> str:
+    """Return a tmux session's exact name as a target in a command that users type in a shell.
+
+    It is always quoted: zsh replaces a bare ``=NAME`` by the path of the program NAME.
+    """
+    word = shlex.quote(f"={name}:")
+    return word if word.startswith("'") else f"'{word}'"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """A tmux server; its start time distinguishes it from a later one with the same pid.
@@ -274,6 +283,11 @@ class Pane:
     is_monitor: bool = False
     has_focus: bool = False
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether AgentMux opened the pane; if not, the user did."""
+        return self.is_monitor or bool(self.seat or self.launch)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
@@ -456,6 +470,12 @@ class OwnSession(Panes, Protocol):
     def panes(self) -> tuple[Pane, ...]:
         """Return every pane of the session, including those that the user opened."""
 
+    def find_pane(self, launch: str) -> str:
+        """Return the id of a launch's pane, also if the user moved it to another tmux session.
+
+        ``launch`` is the id of the launch. Empty if the server has no such pane any more.
+        """
+
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         """Open each pane in a new window of its own; the user's focus does not change.
 
@@ -508,12 +528,20 @@ class OwnSession(Panes, Protocol):
         because the monitor already displays the same information.
         """
 
-    def kill(self, words: str = "") -> None:
-        """Kill the session; it is no error if it no longer exists.
+    def kill(self, words: str = "") -> str:
+        """End the session, but no pane that the user opened; it is no error if it is gone already.
 
-        Clients that came from another session are switched back to it, or to another session if
-        that is gone, and shown the message ``words``, unless that is empty. If there is no other
-        session, the clients end, and ``words`` are printed in their terminals.
+        Without such a pane, tmux ends the session. Clients that came from another session are
+        switched back to it, or to another session if that is gone, and shown the message ``words``,
+        unless that is empty. If there is no other session, the clients end, and ``words`` are
+        printed in their terminals.
+
+        With such a pane, only the other panes are killed. The tmux session goes on as one of the
+        user's: it gets a name of its own (`layout.users_tmux_name`) and loses our marks, so that
+        this object reaches it no more. Clients stay in it, and are shown that name.
+
+        Returns:
+            The name with which the tmux session goes on; empty if it ended.
         """
 
 

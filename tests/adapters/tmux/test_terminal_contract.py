@@ -282,6 +282,14 @@ def test_closed_panes_and_sessions_take_their_programs_along(
     assert terminal.sessions() == (other.session,)
 
 
+def test_a_pane_is_found_by_its_launch(terminal: Flat, tmp_path: Path) -> None:
+    made = create(terminal, tmp_path)
+    own = terminal.own(made.target)
+    (pane,) = own.open_panes([new(1)]).values()
+    assert own.find_pane(new(1).launch) == pane
+    assert own.find_pane(new(2).launch) == ""
+
+
 def test_the_server_goes_with_its_last_session(
     terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:

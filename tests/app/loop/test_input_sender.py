@@ -34,6 +34,7 @@ class Around:
 
     def __init__(self) -> None:
         self.sight = ObservedPanes()
+        self.find_pane = self.sight.pane_id
         self.said: list[str] = []
 
     def look_at(self, launches: tuple[str, ...]) -> None:

@@ -108,7 +108,7 @@ def messenger_of(
         record=lambda fact, **_: recorded.append(fact),
     )
     tools: Any = SimpleNamespace(terminal=None, require_lease=lambda: None, type_into=type_into)
-    watcher: Any = SimpleNamespace(sight=sight, typing_spec=lambda _: None)
+    watcher: Any = SimpleNamespace(sight=sight, find_pane=sight.pane_id, typing_spec=lambda _: None)
     nothing: Any = None
     return Messenger(nothing, session, tools, watcher, nothing)
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping
@@ -410,9 +410,9 @@ def test_whatever_is_live_blocks_with_the_same_words(
     else:
         whose, rename, kill = block.hints
         assert "is not of session" in whose
-        assert kill.endswith(f"kill-session -t ={name}")
+        assert kill.endswith(f"kill-session -t '={name}:'")
         command = rename.removeprefix("if it is yours, rename it: ")
-        subprocess.run(shlex.split(command), check=True)
+        subprocess.run([shutil.which("zsh") or "sh", "-c", command], check=True)
         assert find_obstacle(site, entry_at(site, path), liveness(site, path)) is None
 
 

@@ -34,6 +34,7 @@ from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
     copy_blocked,
+    describe_stranger,
     entry_at,
     network_warnings,
     shown_path,
@@ -567,8 +568,7 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.tmux is None:
         return (liveness.because, *liveness.way_back)
     if liveness.target is None:
-        whose = f"it is not of session {entry.name}, but has its name"
-        return (whose, *stranger_hints(liveness))
+        return (describe_stranger(entry, liveness.tmux), *stranger_hints(liveness))
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
     if liveness.locked or liveness.moved_from is not None:
         return hints

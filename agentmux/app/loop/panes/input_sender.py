@@ -60,7 +60,7 @@ class InputSender:
         given = next((each for each in self._session.state.inputs if each.id == name), None)
         if given is None:
             return
-        pane = self._watcher.sight.pane_id(given.launch)
+        pane = self._watcher.find_pane(given.launch)
         begins = partial(self._begin, name, given)
         asked = self._asks(given)
         if not pane or not self._is_current(given):

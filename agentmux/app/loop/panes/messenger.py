@@ -206,7 +206,7 @@ class Messenger:
         """Type a message to the seat that asked; None if its launch ended before it was typed."""
         quiet, last_reason = self._watcher.quiet, ""
         while self._hears(action.seat, action.launch):
-            pane = self._watcher.sight.pane_id(action.launch)
+            pane = self._watcher.find_pane(action.launch)
             delivery = await self.type(action.seat, pane, text)
             if delivery.typed or delivery.result in _REACHED:
                 return delivery
@@ -236,7 +236,7 @@ class Messenger:
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
         inputs = replace(self._message_inputs(seat), instruction_file=str(path))
         text = self._message(prompts.NUDGE, inputs)
-        delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
+        delivery = await self.type(seat, self._watcher.find_pane(held.launch), text)
         if delivery.typed:
             nudged = AgentNudged(result=delivery.result)
             self._session.record(nudged, seat=seat, launch=held.launch)
@@ -259,7 +259,7 @@ class Messenger:
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
         inputs = replace(self._message_inputs(seat), instruction_file=str(path))
         text = self._message(prompts.GO_ON, inputs)
-        delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
+        delivery = await self.type(seat, self._watcher.find_pane(held.launch), text)
         if delivery.result not in _REACHED:
             self._loop.say(f"{seat}: could not be told to go on ({_why_not(delivery)})")
 

@@ -185,6 +185,13 @@ class Watcher:
         self.look_at(tuple(seats[name].launch for name in due if name in seats), final=False)
         return self._limits.due()  # a screen may show a later limit
 
+    def find_pane(self, launch: str) -> str:
+        """Return the id of a launch's pane, also if the user moved it to another tmux session.
+
+        ``launch`` is the id of the launch. Empty if the pane is gone.
+        """
+        return self.sight.pane_id(launch) or self._tools.terminal.find_pane(launch)
+
     def _note_end(self, launch: str, _pid: int) -> None:
         self._running.discard(launch)
         self.wake()

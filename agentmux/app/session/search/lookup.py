@@ -41,7 +41,9 @@ from agentmux.ports.tmux.terminal import (
     Target,
     Terminal,
     TerminalError,
+    TerminalGoneError,
     TmuxSession,
+    quote_target,
     way_back,
 )
 
@@ -124,6 +126,8 @@ class Liveness:
         copy_of: The directory of the live session of which this directory is a copy; else None.
         moved_from: The directory of the session when its tmux session was created, if it was
             another one; else None.
+        users: The names of tmux sessions that went on with the user's own panes when this session
+            ended.
         way_back: The commands that restore the server's socket if it is missing.
         locked: Whether an orchestrator holds the session's lock.
         orchestrator: The pid of that orchestrator; None if nobody holds the lock, or if the pid is
@@ -142,6 +146,7 @@ class Liveness:
     socket: str = ""
     copy_of: Path | None = None
     moved_from: Path | None = None
+    users: tuple[str, ...] = ()
     way_back: tuple[str, ...] = ()
     locked: bool = False
     orchestrator: int | None = None
@@ -153,6 +158,12 @@ class Liveness:
     def is_driven(self) -> bool:
         """Whether an orchestrator runs the session, or is being started."""
         return self.locked or self.starter is not None
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether the session does not run, and ``tmux`` only has its name, and is not its own."""
+        is_other = self.tmux is not None and self.target is None and self.copy_of is None
+        return is_other and not self.is_driven
 
     @property
     def is_left_alone(self) -> bool:
@@ -457,8 +468,7 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     if liveness.target is not None or liveness.tmux is None:
         return liveness.target
     raise BlockedError(
-        f"the tmux session {liveness.tmux.name} has the right name, but does not belong to session"
-        f" {entry.name}",
+        describe_stranger(entry, liveness.tmux),
         reason=NAME_TAKEN,
         hints=stranger_hints(liveness),
     )
@@ -496,18 +506,32 @@ def require_live(entry: SessionEntry, liveness: Liveness) -> Target:
     )
 
 
+def describe_stranger(entry: SessionEntry, tmux: TmuxSession) -> str:
+    """Return the sentence that a tmux session has the session's name, but is not its own."""
+    return f"tmux session {tmux.name} is not of session {entry.name}, but has its name"
+
+
+def command_to_rename(socket: str, name: str) -> str:
+    """Return the command that gives a tmux session another name, so that ours can have its own.
+
+    Args:
+        socket: The path of the tmux server's socket.
+        name: The name of the tmux session.
+    """
+    aside = shlex.quote(f"old-{name}")
+    return f"tmux -S {shlex.quote(socket)} rename-session -t {quote_target(name)} {aside}"
+
+
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
     """Return hints to rename or kill a tmux session that has the session's name but is not its own.
 
     AgentMux itself must not touch such a tmux session.
     """
     name = liveness.tmux.name if liveness.tmux is not None else ""
-    client = ("tmux", "-S", liveness.socket)
-    rename = (*client, "rename-session", "-t", f"={name}:", f"old-{name}")
-    kill = (*client, "kill-session", "-t", f"={name}")
+    socket, target = shlex.quote(liveness.socket), quote_target(name)
     return (
-        f"if it is yours, rename it: {shlex.join(rename)}",
-        f"or end what runs in it: {shlex.join(kill)}",
+        f"if it is yours, rename it: {command_to_rename(liveness.socket, name)}",
+        f"or end what runs in it: tmux -S {socket} kill-session -t {target}",
     )
 
 
@@ -599,6 +623,9 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         # Without tmux installed nothing can be live; a server that does not answer may be.
         silent = isinstance(reply, TerminalError)
         return replace(known, live=None if silent else False, because=reply.message, error=reply)
+    users = tuple(_users_names(site, entry, reply.sessions))
+    if users:
+        known = replace(known, because=f"{known.because}; {describe_users(users)}", users=users)
     match = _match(site, entry, reply.sessions)
     if match is not None:
         return _judge_match(site, entry, known, reply.server, match)
@@ -610,6 +637,41 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
     name, uuid = tmux_name(site, entry), entry.text("session_id")
     marked = (each for each in sessions if each.uuid == uuid and uuid)
     return next(marked, None) or next((each for each in sessions if each.name == name), None)
+
+
+def _users_names(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> Iterator[str]:
+    """Yield the names of tmux sessions in which only the user's panes of the session are left."""
+    name = tmux_name(site, entry)
+    for each in sessions:
+        if not each.uuid and layout.is_users_tmux_name(each.name, name):
+            yield each.name
+
+
+def describe_users(names: Iterable[str]) -> str:
+    """Return the words that the user's own panes are in these tmux sessions."""
+    return f"your own panes stay in tmux session {' and '.join(names)}"
+
+
+def users_panes(site: Site, entry: SessionEntry) -> str:
+    """Return where the user's own panes stay when the session's tmux session ends, or has ended.
+
+    Empty if the user opened none there, or if tmux does not answer.
+    """
+    liveness = live(site, (entry,))[entry.path]
+    if liveness.target is None or liveness.tmux is None:
+        return describe_users(liveness.users) if liveness.users else ""
+    try:
+        panes = site.terminal(liveness.socket).own(liveness.target).panes()
+    except TerminalGoneError:  # it has just ended
+        return users_panes(site, entry)
+    except AgentmuxError:
+        return ""
+    if all(pane.is_ours for pane in panes):
+        return ""
+    name = liveness.tmux.name
+    if not layout.is_users_tmux_name(name, tmux_name(site, entry)):
+        name = layout.users_tmux_name(name)
+    return f"when its tmux session ends, {describe_users((name,))}"
 
 
 def _judge_match(
@@ -629,7 +691,7 @@ def _judge_match(
         known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
     )
     if not uuid or match.uuid != uuid:
-        return liveness
+        return replace(liveness, because=f"{liveness.because}, which is not its own")
     elsewhere = _elsewhere(entry, match.path)
     if elsewhere is not None and _is_session(site, elsewhere, uuid):
         return replace(liveness, because=describe_copy(entry, elsewhere), copy_of=elsewhere)

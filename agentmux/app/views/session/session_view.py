@@ -143,6 +143,8 @@ class SessionView:
         branch_gone: Whether the session is done and its branch no longer exists; set by
             `with_branch`; not in JSON.
         away: Whether its worktree is missing; not in JSON, where ``problems`` says it.
+        rename: The command that renames a tmux session of somebody else's, which has its name and
+            is in the way of a resume; empty if there is none; not in JSON.
         label: The status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
         title: The first line of the feature request; not in JSON.
@@ -185,6 +187,7 @@ class SessionView:
     outdated: bool = False
     branch_gone: bool = False
     away: bool = False
+    rename: str = ""
     label: str = ""
     summary: str = ""
     title: str = ""
@@ -231,7 +234,7 @@ class SessionView:
 
 _NOT_SHOWN: Final = frozenset(
     {"model", "label", "digest", "outdated", "summary", "title", "unsent", "branch_gone", "away"}
-    | {"asks"}
+    | {"asks", "rename"}
 )
 
 

@@ -27,6 +27,7 @@ from agentmux.app.session.search.lookup import (
     entry_at,
     require_no_copy,
     select_session,
+    users_panes,
 )
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.app.session.workplace.own_worktree import with_workplace
@@ -144,6 +145,9 @@ def approve(
         else _answer(answer, entry, Approved.kind, json=json)
     )
     if not json and entry_at(world, entry.path).is_done:
+        stays = users_panes(world, entry)
+        if stays:
+            render.out(stays)
         # `--yes`, and an approval in another invocation, agree to the result only.
         orphan_agents.offer_to_end(person, entry, yes=False)
     return code

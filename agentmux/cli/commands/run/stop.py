@@ -10,7 +10,7 @@ from agentmux.adapters.system.processes import processes
 from agentmux.adapters.system.processes.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.end.stop import stop
-from agentmux.app.session.search.lookup import live, require_live, select_session
+from agentmux.app.session.search.lookup import live, require_live, select_session, users_panes
 from agentmux.cli import render
 from agentmux.cli.ask.person import YesOpt, person_at
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
@@ -27,6 +27,7 @@ _COMMAND: Final = "stop SESSION"
 def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = False) -> int:
     """Stop a session: keep the last screens, end its agents, kill its tmux session.
 
+    Panes that you opened in its tmux session yourself stay, in a tmux session of another name.
     Processes that agents have detached from it are named, and ended if you agree.
     """
     invocation: Invocation = ctx.obj
@@ -58,6 +59,9 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
         render.note(f"warning: {stopped.stays}")
     forced = "" if stopped.by == "orchestrator" else " by force"
     render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
+    stays = users_panes(world, entry)
+    if stays:
+        render.out(stays)
     if not entry.is_done:
         render.out(f"to resume it: agentmux resume {entry.name}")
     orphan_agents.offer_to_end(person_at(invocation, yes=yes), entry, yes=yes)
