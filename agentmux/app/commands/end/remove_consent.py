@@ -18,6 +18,7 @@ from agentmux.app.commands.end.remove import (
     require_removable,
     worktree_to_remove,
 )
+from agentmux.app.session.search.lookup import find_original, find_owner
 from agentmux.core.names.layout import PROJECT_FOLDER
 from agentmux.errors import AgentmuxError
 
@@ -58,15 +59,16 @@ def remove_with_consent(
         AgentmuxError: The session cannot be removed.
     """
     require_removable(site, entry)
+    is_owned = find_owner(site, entry) is None
     spec = worktree_to_remove(world(), entry) if entry.text("worktree") else None
-    lost = loose = _commits_on_no_branch(entry, world, force=force)
+    lost = loose = _commits_on_no_branch(entry, world, force=force) if is_owned else ""
     going = ""
     if spec is not None:
         loss = require_nothing_lost(world(), entry, spec, force=force)
         going, lost = going_words(loss, spec), lost_words(loss, spec)
     alive = left_behind(entry)
     left = _files_left(entry, world)
-    leaves = f"; it leaves {left}" if left else ""
+    leaves = _say_stays(site, entry) + (f"; it leaves {left}" if left else "")
     also = (
         f", its {going}" if going else "",
         f"; lost would be {lost}" if lost else "",
@@ -83,13 +85,23 @@ def remove_with_consent(
             alive.end()  # they may be at work in what is removed
         if spec is not None:
             _take_worktree(world(), person, entry, spec, force=force)
-        _remove_base(entry, world)
-        _forget_checkpoints(entry, world)
+        if is_owned:
+            _remove_base(entry, world)
+            _forget_checkpoints(entry, world)
 
     was_last = remove_session(site, entry, take_away)
     empty = f", and {site.project / PROJECT_FOLDER}, which held nothing else" if was_last else ""
     person.note(f"removed {entry.path}{empty}{leaves}")
     _note_lost(person, loose)
+
+
+def _say_stays(site: Site, entry: SessionEntry) -> str:
+    """Say that the worktree of a copied session is that of the original; empty if it is its own."""
+    original = find_original(site, entry)
+    if original is None or not entry.text("worktree"):
+        return ""
+    whose = original.name if original.parent == entry.path.parent else f"in {original}"
+    return f"; the worktree {entry.text('worktree')} is that of session {whose}: it stays"
 
 
 def _take_worktree(
