@@ -259,3 +259,41 @@ def test_a_copy_of_the_project_loses_what_was_copied_and_nothing_else(
     assert snapshot(project) == before
     assert BRANCH not in git(copy, "for-each-ref")
     assert worker.is_dir()
+
+
+@pytest.mark.parametrize("case", ["beside", "project"])
+def test_with_a_copy_nothing_is_done_that_needs_the_worktree(
+    project: Path,
+    worker: Path,
+    case: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if case == "beside":
+        name = copied(worker, worker.with_name("20300101-000000-copy")).name
+        whose = "is a copy of session add-auth"
+    else:
+        name, copy = NAME, project.with_name("copy")
+        shutil.copytree(project, copy, symlinks=True)
+        monkeypatch.chdir(copy)
+        whose = f"is that of the session in {worker}"
+    before = snapshot(project)
+    for words in (
+        ("resume", name, "--yes", "--detach"),
+        ("rewind", name, "--to", "1", "--yes"),
+        ("export", name, str(project.parent / "s.agentmux"), "--copy"),
+        ("approve", name, "--yes"),
+        ("request-changes", "more", "--session", name),
+        ("tell", name, "--role", "coder", "hello"),
+    ):
+        assert main(words, os.environ) == ExitCode.BLOCKED, words
+        said = capsys.readouterr().err
+        assert whose in said, words
+        assert "is gone" not in said
+    assert main(("diff", name), os.environ) == 0
+    assert whose in capsys.readouterr().err
+    assert main(("status", name), os.environ) == 0
+    said = capsys.readouterr().out
+    assert whose in said
+    assert f"next: agentmux status {worker}\n" in said
+    assert snapshot(project) == before
