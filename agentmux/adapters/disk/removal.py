@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentmux.adapters.disk import files
 from agentmux.errors import DataError, reason_of
 
 
@@ -30,7 +31,8 @@ def delete_tree(folder: Path) -> None:
     for path, error in left:
         raise DataError(
             f"cannot delete `{path}`: {reason_of(error)}",
-            hints=(f"see who owns it: ls -ld {shlex.quote(str(path.parent))}",),
+            hints=files.unwritable(path, error).hints
+            or (f"see who owns it: ls -ld {shlex.quote(str(path.parent))}",),
         ) from error
 
 

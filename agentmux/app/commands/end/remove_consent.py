@@ -19,6 +19,7 @@ from agentmux.app.commands.end.remove import (
     worktree_to_remove,
 )
 from agentmux.app.session.search.lookup import find_original, find_owner
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.names.layout import PROJECT_FOLDER
 from agentmux.errors import AgentmuxError
 
@@ -110,12 +111,28 @@ def _take_worktree(
     """Remove worktree and branch, and note what is gone with them."""
     # Checked again: the person may have taken long to answer, and worked there meanwhile.
     now = require_nothing_lost(world, entry, spec, force=force)
-    world.git.worktrees.remove(spec, now.tip)
+    try:
+        world.git.worktrees.remove(spec, now.tip)
+    except AgentmuxError:
+        if now.is_there and not world.git.worktrees.is_there(spec):
+            _note_half_done(person, entry, spec)
+        raise
     tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
     gone = going_words(now, spec)
     if gone:
         person.note(f"removed {gone}{tip}")
     _note_lost(person, lost_words(now, spec))
+
+
+def _note_half_done(person: Person, entry: SessionEntry, spec: WorktreeSpec) -> None:
+    """Say what is left of the session after its worktree was removed, but not its branch."""
+    person.note(
+        f"session {entry.name} is not removed, but the files of the worktree {spec.path} are"
+        " deleted, as far as they could be"
+    )
+    if spec.checkpoint is not None:
+        person.note(f"work-tree checkpoint {checkpoint_words(spec.checkpoint)} has its files")
+        person.note(f"a resume makes it again: agentmux resume {entry.name}")
 
 
 def _note_lost(person: Person, lost: str) -> None:
