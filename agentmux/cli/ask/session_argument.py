@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from agentmux.app.session.search.lookup import (
     live,
     project_around,
     resolve,
+    resolve_to_session,
     select_session,
 )
 from agentmux.app.session.search.lost_sessions import require_none_lost
@@ -95,7 +95,7 @@ def _project_in(name: str) -> Path | None:
     """
     if not name.startswith("/") or "\0" in name:
         return None
-    return project_around(Path(os.path.realpath(name)))
+    return project_around(resolve_to_session(Path(name)))
 
 
 def resolve_world(

@@ -222,6 +222,56 @@ def test_a_copy_whose_original_is_gone_has_the_worktree(
     assert BRANCH not in git(project, "for-each-ref")
 
 
+@pytest.mark.parametrize(
+    ("name", "interrupted"),
+    [
+        ((), False),
+        ((NAME,), False),
+        (("add-auth",), False),
+        ((f"{layout.SESSIONS_DIR}/{NAME}/.",), False),
+        ((), True),
+    ],
+)
+def test_of_a_linked_directory_the_link_is_removed_and_its_files_stay(
+    project: Path,
+    worker: Path,
+    name: tuple[str, ...],
+    interrupted: bool,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    moved = worker.rename(project.parent / "other disk")
+    worker.symlink_to(moved)
+    inside = sorted(map(str, moved.rglob("*")))
+    words = ("remove", *name, "--yes")
+    if interrupted:
+        worker.rename(worker.with_name(f".removing-{NAME}"))
+        assert main(("list",), os.environ) == 0
+    else:
+        assert main(words, os.environ) == ExitCode.BLOCKED
+        assert "open.py" in capsys.readouterr().err
+        assert main((*words, "--force"), os.environ) == 0
+        said = capsys.readouterr().err
+        assert f"removed {worker}" in said
+        assert f"; the files in {moved}, to which it links, stay" in said.splitlines()[-1]
+        assert not (project.parent / "p-worktrees").exists()
+        assert BRANCH not in git(project, "for-each-ref")
+    assert not list(sessions_dir(project).glob("*add-auth"))
+    assert [each for each in inside if not os.path.lexists(each)] == []
+
+
+def test_a_link_beside_the_session_is_another_name_of_it(
+    project: Path, worker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = worker.with_name("20300101-000000-link")
+    link.symlink_to(worker.name)
+    before = snapshot(project)
+    assert main(("remove", "--yes", "--force", link.name), os.environ) == 0
+    assert "is that of session add-auth: it stays" in capsys.readouterr().err
+    assert not link.is_symlink()
+    assert snapshot(project) == before
+    assert worker.is_dir()
+
+
 def test_a_copy_in_another_project_of_the_repository_leaves_the_worktree(
     project: Path,
     worker: Path,

@@ -97,12 +97,14 @@ def remove_with_consent(
 
 
 def _say_stays(site: Site, entry: SessionEntry) -> str:
-    """Say that the worktree of a copied session is that of the original; empty if it is its own."""
-    original = find_original(site, entry)
-    if original is None or not entry.text("worktree"):
-        return ""
-    whose = original.name if original.parent == entry.path.parent else f"in {original}"
-    return f"; the worktree {entry.text('worktree')} is that of session {whose}: it stays"
+    """Say what a removal leaves: the worktree of the original, and what a link leads to."""
+    original, place, stays = find_original(site, entry), entry.text("worktree"), ""
+    if original is not None and place:
+        whose = original.name if original.parent == entry.path.parent else f"in {original}"
+        stays = f"; the worktree {place} is that of session {whose}: it stays"
+    if entry.path.is_symlink():
+        stays += f"; the files in {entry.path.resolve()}, to which it links, stay"
+    return stays
 
 
 def _take_worktree(

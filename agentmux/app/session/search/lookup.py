@@ -354,11 +354,24 @@ def _path_of(site: Site, name: str) -> Path | None:
         site.project / given,
     )  # fmt: skip
     for place in places:
-        # Resolved first, so that `.` and a slash at the end name the directory itself.
-        path = Path(os.path.realpath(place))  # also resolves a loop of links
+        path = resolve_to_session(place)
         if path.name in site.folders.names(path.parent):
             return path
     return None
+
+
+def resolve_to_session(place: Path) -> Path:
+    """Return the path of ``place`` without links, except one beside a project's sessions.
+
+    Such a link is a session whose directory its user has moved elsewhere, such as to another disk.
+    A loop of links is resolved, too.
+    """
+    # Resolved first, so that `.` and a slash at the end name the directory itself.
+    link = Path(os.path.realpath(place.parent), place.name)
+    with suppress(OSError):  # the name is too long
+        if project_around(link) is not None and link.is_symlink():
+            return link
+    return Path(os.path.realpath(place))
 
 
 def shown_path(path: Path, project: Path) -> str:
@@ -555,6 +568,8 @@ def find_original(site: Site, entry: SessionEntry) -> Path | None:
     The original need not be live. It is beside the copy, or in another project if the project was
     copied. If the original was deleted, the copy counts as the session itself. Reads only files.
     """
+    if entry.path.is_symlink() and project_around(entry.path.resolve()) is not None:
+        return entry.path.resolve()  # another name of that session
     uuid, folder = entry.text("session_id"), entry.text("feature_dir")
     noted = site.folders.runtime(entry.path).get("path")
     for each in (str(site.project / folder) if folder else None, noted):
