@@ -122,8 +122,8 @@ class Liveness:
             belongs to the directory ``copy_of``.
         socket: The socket of the tmux server that was asked.
         copy_of: The directory of the live session of which this directory is a copy; else None.
-        original: The directory of the session, live or not, of which this one is a copy that cannot
-            go on by itself (`find_twin`); else None.
+        original: The directory of the session, live or not, of which this unfinished one is a copy
+            that cannot go on by itself (`find_twin`); else None.
         moved_from: The directory of the session when its tmux session was created, if it was
             another one; else None.
         way_back: The commands that restore the server's socket if it is missing.
@@ -672,7 +672,8 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
     known = Liveness(
         live=False, because="no tmux session", socket=socket, locked=locked,
         orchestrator=pid if isinstance(pid, int) else None, other_version=other_version(note),
-        starter=starter, error=error, original=_find_twin_at(site, entry),
+        starter=starter, error=error,
+        original=None if entry.is_done else _find_twin_at(site, entry),
     )  # fmt: skip
     if isinstance(reply, AgentmuxError):
         # Without tmux installed nothing can be live; a server that does not answer may be.
@@ -742,7 +743,9 @@ def _judge_absence(
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
     """Return ``noted`` if it is the path of another directory than the session's own, else None."""
-    if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
+    if not isinstance(noted, str) or not noted or noted == str(entry.path):
+        return None
+    if noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):
         if entry.path.samefile(noted):  # the same one by another name, as through a bind mount
