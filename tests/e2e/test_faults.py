@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
 
@@ -132,6 +133,27 @@ def test_on_a_read_only_file_system_looking_works_and_the_rest_is_refused(
     done = project.program(*read_only(project, "resume", name, "--yes", "--detach"))
     assert (done.returncode, remedy in done.stderr) == (5, True), done.stderr
     assert project.tree() == before
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_a_stop_that_cannot_save_the_files_says_so(
+    silent: Session, wait_until: WaitUntil, *, forced: bool
+) -> None:
+    project, name = silent.project, silent.name
+    if forced:
+        pid = orchestrator(silent)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_alive(pid), 10)
+    shutil.rmtree(silent.path / "work-tree", ignore_errors=True)
+    (silent.path / "work-tree").write_text("here, nobody can write a file, not even root\n")
+    done = project.program(sys.executable, "-m", "agentmux", "stop", name)
+    assert done.returncode == 0, done.stderr
+    assert "warning: the files were not saved in a work-tree checkpoint: " in done.stderr
+    assert "file exists" in done.stderr
+    (silent.path / "work-tree").unlink()
+    project.ok("resume", name, "--yes", "--detach")
+    said = project.program(sys.executable, "-m", "agentmux", "stop", name)
+    assert "warning" not in said.stderr
 
 
 def test_a_resume_waits_for_an_orchestrator_that_is_about_to_end(

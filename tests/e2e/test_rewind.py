@@ -69,3 +69,19 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
     project.ok("resume", session.name, "--detach")
     session.until_seat("coder-1")
     assert project.git("-C", str(place), "status", "--porcelain") == ""
+
+
+def test_what_stays_in_a_rewind_is_named_with_the_reason(project: Project) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    place = Path(session.state["worktree"])
+    project.ok("stop", session.name)
+    # The filter fails as one that has no space for its output.
+    project.git("config", "filter.full.clean", "false")
+    project.git("config", "filter.full.required", "true")
+    (place / ".gitattributes").write_text("calc.py filter=full\n")
+    (place / "calc.py").write_text("mine\n")
+    done = project.run("rewind", session.name, "--to", "planning", "--yes")
+    assert done.returncode == 0, done.stderr
+    reason = "it could not be saved, so that another rewind could not bring it back"
+    assert f"calc.py stays as it is: {reason}\n" in done.stderr
+    assert (place / "calc.py").read_text() == "mine\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -626,6 +628,41 @@ def test_a_deleted_worktree_is_not_removed_with_the_last_copy_of_its_result(
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
     assert works.lost() == []
+
+
+def test_after_a_removal_that_failed_the_work_counts_again(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.ok("stop", name)
+    hook = project.path / ".git" / "hooks" / "reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntest -e .git/hooks/allow\n")
+    hook.chmod(0o755)
+    said = project.fails(1, "remove", name, "--force", "--yes")
+    assert not place.exists()
+    assert f"the files of the worktree {place} are deleted, as far as they could be" in said
+    hook.unlink()
+    assert "that only work-tree checkpoint" in project.fails(3, "remove", name, "--yes")
+    hint = shown("a resume makes it again: agentmux resume …", said)
+    went_well(project, f"{hint} --detach")
+    decided.wait()
+    assert works.lost() == []
+
+
+def test_a_removal_takes_nothing_where_git_cannot_write(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.ok("stop", name)
+    alone = ("unshare", "-m") if os.geteuid() == 0 else ("unshare", "-rm")
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    words = (sys.executable, "-m", "agentmux", "remove", name, "--force", "--yes")
+    done = project.program(*alone, "sh", "-c", mount, str(project.path / ".git"), *words)
+    if "mount: " in done.stderr or "unshare: " in done.stderr:
+        pytest.skip("this user may not mount anything")
+    assert (done.returncode, "mount -o remount,rw" in done.stderr) == (5, True), done.stderr
+    assert (place / ".git").exists()
+    assert works.lost() == []
+    assert "not committed" in project.fails(3, "remove", name, "--yes")
 
 
 @pytest.mark.follows(

@@ -11,18 +11,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentmux.adapters.disk import files
 from agentmux.errors import DataError, reason_of
 
 
 def delete_tree(folder: Path) -> None:
     """Delete a folder and everything in it; do nothing if it does not exist.
 
-    Read-only folders in it are made writable. No link is followed. If something cannot be deleted,
+    Read-only folders in it are made writable. No link is followed: of a folder that is itself a
+    link, only the link is deleted. If something cannot be deleted,
     everything else is deleted nevertheless, and another call can continue.
 
     Raises:
         DataError: Something cannot be deleted; the error names it.
     """
+    if folder.is_symlink():
+        with files.explain_errors(folder):
+            folder.unlink()
+        return
     left = _try_delete(folder)
     if left and any(isinstance(error, PermissionError) for _, error in left):
         _make_writable(folder)
@@ -30,7 +36,8 @@ def delete_tree(folder: Path) -> None:
     for path, error in left:
         raise DataError(
             f"cannot delete `{path}`: {reason_of(error)}",
-            hints=(f"see who owns it: ls -ld {shlex.quote(str(path.parent))}",),
+            hints=files.unwritable(path, error).hints
+            or (f"see who owns it: ls -ld {shlex.quote(str(path.parent))}",),
         ) from error
 
 

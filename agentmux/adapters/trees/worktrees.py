@@ -7,6 +7,7 @@ file ``agentmux-session`` in its git directory (the last step of creating it), a
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -351,9 +352,9 @@ class LinkedWorktrees:
     def _absent(self, spec: WorktreeSpec) -> list[Path]:
         """Return the git directories of a worktree that was complete and whose folder is missing.
 
-        Empty after a killed removal, which had already begun to delete the folder.
+        A removal that was killed, or failed, may have begun to delete the folder.
         """
-        if self._is_of_session(spec) or _trash(spec).is_dir():
+        if self._is_of_session(spec):
             return []
         own = [each for each in self._own(spec) if marker_of(each) is not None]
         return [each for each in own if not _links_to(_link_of(each), each)]
@@ -577,9 +578,10 @@ class LinkedWorktrees:
     def _list_saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
         """Return the files that only the last checkpoint has.
 
-        Empty if the worktree's folder exists.
+        Empty if the worktree's folder exists. After a removal that was killed, or failed, they
+        count again: its user may have gone on with the session since.
         """
-        if self._is_of_session(spec) or _trash(spec).is_dir():
+        if self._is_of_session(spec):
             return ()
         return saved_files(self._git, spec, others)
 
@@ -656,6 +658,8 @@ class LinkedWorktrees:
 
     def remove(self, spec: WorktreeSpec, tip: str | None) -> None:
         self._require_linked(spec)
+        for each in (self._common(), *self._own(spec)):
+            _require_writable(each)
         # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
         with files.explain_errors(spec.path):
@@ -856,6 +860,17 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
 def _trash(spec: WorktreeSpec) -> Path:
     """Return the temporary path of the worktree during its removal."""
     return spec.path.with_name(f"{_REMOVING}{spec.session}")
+
+
+def _require_writable(git_dir: Path) -> None:
+    """Check that files in ``git_dir`` can be deleted, before anything is.
+
+    Raises:
+        DataError: The system does not let us; the hint suits the cause.
+    """
+    if not os.access(git_dir, os.W_OK):
+        reason = errno.EROFS if files.is_read_only(git_dir) else errno.EACCES
+        raise files.unwritable(git_dir / "HEAD", OSError(reason, os.strerror(reason)))
 
 
 def _held_words(found: HeldWork, is_only: bool) -> str:

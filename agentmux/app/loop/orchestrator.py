@@ -546,7 +546,9 @@ class Orchestrator:
             and self._cause != "done"
             and self._tools.lock.still_mine()
         ):
-            await self._saver.at_stop()
+            unsaved = await self._saver.at_stop()
+            if unsaved:
+                self._watcher.runtime.tell_unsaved(unsaved)
         await self._saver.close()
         await self._notices.close()
         with suppress(AgentmuxError, OSError):

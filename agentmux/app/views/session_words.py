@@ -184,6 +184,8 @@ def next_step(view: SessionView) -> str:
     Empty if nothing is to be done.
     """
     name = view.session
+    if view.copy_of is not None:
+        return f"agentmux status {shlex.quote(view.copy_of)}"
     if view.rename or view.outdated or view.away:
         return view.rename or _describe_resume(view)
     if view.decision:
@@ -195,8 +197,6 @@ def next_step(view: SessionView) -> str:
         return _restart(view, seat)
     if view.status in _LOOK_AT:
         return _look(view)
-    if view.copy_of is not None:
-        return f"agentmux status {shlex.quote(view.copy_of)}"
     if view.status == SessionStatus.INTERRUPTED and view.has_lost_orchestrator:
         return f"agentmux resume {name} --reattach"
     if (

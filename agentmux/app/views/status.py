@@ -17,6 +17,7 @@ from agentmux.app.session.search.lookup import (
     SessionEntry,
     command_to_rename,
     describe_stranger,
+    describe_twin,
     live,
     shown_path,
 )
@@ -150,7 +151,8 @@ def session_view(
     """
     noted = runtime if liveness.locked and _is_of(liveness, runtime) else NOTHING
     seats = tuple(seat_views(entry, liveness, noted, now))
-    away = _is_away(entry)
+    original = liveness.copy_of or liveness.original
+    away = original is None and _is_away(entry)
     problems = (
         *_problems(entry, liveness, noted, away=away),
         *_told_by_seats(seats if liveness.locked else ()),
@@ -172,7 +174,7 @@ def session_view(
         review_outcome=_outcome(entry.fields),
         live=liveness.live,
         because=liveness.because,
-        copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
+        copy_of=str(original) if original is not None else None,
         orchestrator=liveness.orchestrator,
         away=away,
         outdated=liveness.other_version is not None,
@@ -355,6 +357,8 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
         yield entry.problem.message
     yield from entry.warnings
     yield from _tmux_problems(entry, liveness)
+    if liveness.original is not None and liveness.copy_of is None:
+        yield describe_twin(entry, liveness.original)
     if entry.phase == SessionStatus.FAILED:
         cause = text(mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"

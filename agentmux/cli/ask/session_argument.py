@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from functools import partial
@@ -20,6 +19,7 @@ from agentmux.app.session.search.lookup import (
     live,
     project_around,
     resolve,
+    resolve_to_session,
     select_session,
 )
 from agentmux.app.session.search.lost_sessions import require_none_lost
@@ -101,7 +101,7 @@ def _project_in(name: str) -> Path | None:
     """
     if not name.startswith("/") or "\0" in name:
         return None
-    return project_around(Path(os.path.realpath(name)))
+    return project_around(resolve_to_session(Path(name)))
 
 
 def resolve_world(

@@ -177,6 +177,9 @@ def checkpoint_words(each: TreeCheckpoint) -> str:
             return f"{each.number}, in {each.phase}"
 
 
+UNSAVED: Final = "the files were not saved in a work-tree checkpoint"
+"""The beginning of the sentence that the last checkpoint, at a stop, could not be taken."""
+
 _NONE: Final = "the session has no work-tree checkpoint"
 
 

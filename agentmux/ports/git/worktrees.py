@@ -342,6 +342,7 @@ class Worktrees(Protocol):
                 delete.
 
         Raises:
-            DataError: A file cannot be deleted.
+            DataError: A file cannot be deleted. If that is known before, because git's directory
+                cannot be written, nothing was removed.
             GitError: Git refuses.
         """

@@ -1,6 +1,7 @@
 """What git keeps for a worktree whose folder is not at its place; nothing of it is given up."""
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -195,15 +196,23 @@ def test_what_only_the_last_checkpoint_has_counts_if_the_worktree_is_gone(
     assert not made.list_kept(saved)
 
 
-def test_a_removal_that_was_killed_is_not_kept_from_its_end(
+def test_a_removal_that_was_killed_names_again_what_is_lost(
     project: Path, spec: WorktreeSpec
 ) -> None:
     stage(spec.path)
     spec = checkpointed(spec)
-    spec.path.rename(spec.path.with_name(f".agentmux-removing-{spec.session}"))
-    assert not worktrees(project).removal_loss(spec, "main")
+    going = spec.path.rename(spec.path.with_name(f".agentmux-removing-{spec.session}"))
+    loss = worktrees(project).removal_loss(spec, "main")
+    assert (loss.saved, loss.staged) == (("staged.txt",), ("staged.txt",))
+    # A resume makes it again, and the next removal names what is in it.
+    worktrees(project).make(replace(spec, leaves_folder=True), again=True)
+    (spec.path / "later.txt").write_text("later\n")
+    assert "later.txt" in worktrees(project).removal_loss(spec, "main").changed
+    shutil.rmtree(spec.path)
+    assert worktrees(project).removal_loss(spec, "main").saved == ("staged.txt",)
     worktrees(project).remove(spec, spec.commit)
     assert not worktrees(project).list_kept(spec)
+    assert not going.exists()
 
 
 @pytest.mark.parametrize("pruned", [True, False])

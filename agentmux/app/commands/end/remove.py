@@ -12,7 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.end.interrupted_removals import leave_if_empty
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux
+from agentmux.app.session.search.lookup import (
+    Liveness,
+    SessionEntry,
+    find_owner,
+    live,
+    own_tmux,
+)
 from agentmux.app.session.workplace.base_worktree import base_spec
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep, keep_as
 from agentmux.app.session.workplace.own_worktree import worktree_of
@@ -67,10 +73,11 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """Return the description of the session's worktree, for its removal; None if it has none.
 
-    It is that of `worktree_of`, but without ``checkpoint`` if no work exists only in the last
+    None, too, if the session's directory is a copy, and the worktree is that of the original. Else
+    it is that of `worktree_of`, but without ``checkpoint`` if no work exists only in the last
     work-tree checkpoint, because the session was exported, or is done and its worktree was removed.
     """
-    if not entry.text("worktree"):
+    if not entry.text("worktree") or find_owner(world, entry) is not None:
         return None
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
     if spec is None or not _is_settled(world, entry):

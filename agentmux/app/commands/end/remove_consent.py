@@ -18,6 +18,8 @@ from agentmux.app.commands.end.remove import (
     require_removable,
     worktree_to_remove,
 )
+from agentmux.app.session.search.lookup import find_original, find_owner
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.names.layout import PROJECT_FOLDER
 from agentmux.errors import AgentmuxError
 
@@ -58,15 +60,16 @@ def remove_with_consent(
         AgentmuxError: The session cannot be removed.
     """
     require_removable(site, entry)
+    is_owned = find_owner(site, entry) is None
     spec = worktree_to_remove(world(), entry) if entry.text("worktree") else None
-    lost = loose = _commits_on_no_branch(entry, world, force=force)
+    lost = loose = _commits_on_no_branch(entry, world, force=force) if is_owned else ""
     going = ""
     if spec is not None:
         loss = require_nothing_lost(world(), entry, spec, force=force)
         going, lost = going_words(loss, spec), lost_words(loss, spec)
     alive = left_behind(entry)
     left = _files_left(entry, world)
-    leaves = f"; it leaves {left}" if left else ""
+    leaves = _say_stays(site, entry) + (f"; it leaves {left}" if left else "")
     also = (
         f", its {going}" if going else "",
         f"; lost would be {lost}" if lost else "",
@@ -83,13 +86,25 @@ def remove_with_consent(
             alive.end()  # they may be at work in what is removed
         if spec is not None:
             _take_worktree(world(), person, entry, spec, force=force)
-        _remove_base(entry, world)
-        _forget_checkpoints(entry, world)
+        if is_owned:
+            _remove_base(entry, world)
+            _forget_checkpoints(entry, world)
 
     was_last = remove_session(site, entry, take_away)
     empty = f", and {site.project / PROJECT_FOLDER}, which held nothing else" if was_last else ""
     person.note(f"removed {entry.path}{empty}{leaves}")
     _note_lost(person, loose)
+
+
+def _say_stays(site: Site, entry: SessionEntry) -> str:
+    """Say what a removal leaves: the worktree of the original, and what a link leads to."""
+    original, place, stays = find_original(site, entry), entry.text("worktree"), ""
+    if original is not None and place:
+        whose = original.name if original.parent == entry.path.parent else f"in {original}"
+        stays = f"; the worktree {place} is that of session {whose}: it stays"
+    if entry.path.is_symlink():
+        stays += f"; the files in {entry.path.resolve()}, to which it links, stay"
+    return stays
 
 
 def _take_worktree(
@@ -98,12 +113,28 @@ def _take_worktree(
     """Remove worktree and branch, and note what is gone with them."""
     # Checked again: the person may have taken long to answer, and worked there meanwhile.
     now = require_nothing_lost(world, entry, spec, force=force)
-    world.git.worktrees.remove(spec, now.tip)
+    try:
+        world.git.worktrees.remove(spec, now.tip)
+    except AgentmuxError:
+        if now.is_there and not world.git.worktrees.is_there(spec):
+            _note_half_done(person, entry, spec)
+        raise
     tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
     gone = going_words(now, spec)
     if gone:
         person.note(f"removed {gone}{tip}")
     _note_lost(person, lost_words(now, spec))
+
+
+def _note_half_done(person: Person, entry: SessionEntry, spec: WorktreeSpec) -> None:
+    """Say what is left of the session after its worktree was removed, but not its branch."""
+    person.note(
+        f"session {entry.name} is not removed, but the files of the worktree {spec.path} are"
+        " deleted, as far as they could be"
+    )
+    if spec.checkpoint is not None:
+        person.note(f"work-tree checkpoint {checkpoint_words(spec.checkpoint)} has its files")
+        person.note(f"a resume makes it again: agentmux resume {entry.name}")
 
 
 def _note_lost(person: Person, lost: str) -> None:

@@ -13,11 +13,11 @@ from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.decisions.tree_checkpoints import STOP
+from agentmux.core.decisions.tree_checkpoints import STOP, UNSAVED
 from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.names.end_causes import STOPPED_BY_USER
 from agentmux.core.names.phase import Phase
-from agentmux.errors import AgentmuxError, NotFoundError
+from agentmux.errors import AgentmuxError, NotFoundError, data_error_from
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.tmux.terminal import OwnSession, Screen, ScreensUnreadableError
 
@@ -37,10 +37,13 @@ class Stopped:
     Attributes:
         by: Who stopped it: ``orchestrator``, or ``stop`` for the command itself.
         stays: What could not be ended, in words; empty if everything ended.
+        unsaved: The sentence that the last work-tree checkpoint could not be taken, and why; empty
+            if it was taken, or none was due.
     """
 
     by: str
     stays: str = ""
+    unsaved: str = ""
 
 
 def stop(
@@ -72,22 +75,25 @@ def stop(
     alive = pid < 1 or not wait_gone(pid, started, 0)
     asked = alive and ask(path)
     ended = asked and pid > 0 and wait_gone(pid, started, ANSWER_WAIT_S)
-    if ended and (stays := _what_stays(world.folders.runtime(path))):
+    noted = world.folders.runtime(path) if ended else {}
+    if stays := _what_stays(noted):
         return Stopped(by="orchestrator", stays=stays)
+    problem = str(noted.get("problem") or "")
+    unsaved = problem if problem.startswith(UNSAVED) else ""
     try:
         own = tmux()  # exists also if an orchestrator failed at its end
     except AgentmuxError as error:
         if ended:  # usually with its tmux server, which may be ending right now
-            return Stopped(by="orchestrator")
+            return Stopped(by="orchestrator", unsaved=unsaved)
         # An orchestrator that released the lock only waits for something like a commit hook.
         if isinstance(error, NotFoundError) and asked and not world.locks.session(path).is_held():
             return Stopped(by="orchestrator")
         raise
     # Recording fails in a session that is unreadable, or locked by a hung process.
     with suppress(AgentmuxError):
-        _end_agents(world, world.files(path), own, wait_gone)
+        unsaved = _end_agents(world, world.files(path), own, wait_gone)
     own.kill()
-    return Stopped(by="stop")
+    return Stopped(by="stop", unsaved=unsaved)
 
 
 def _end_agents(
@@ -95,8 +101,8 @@ def _end_agents(
     files: SessionFiles,
     own: OwnSession,
     wait_gone: Callable[[int, int, float], bool],
-) -> None:
-    """Do what an orchestrator does when it stops.
+) -> str:
+    """Do what an orchestrator does when it stops; return the sentence for `Stopped.unsaved`.
 
     Save screens, end agents, record the cause, save the work tree.
     """
@@ -117,10 +123,14 @@ def _end_agents(
         lock.acquire(LOCK_WAIT_S, {"command": "stop"})
         session.catch_up()
         session.record(SessionInterrupted(cause=STOPPED_BY_USER))
-        with suppress(AgentmuxError, OSError):  # the session is stopped all the same
+        try:
             _save_tree(world, session)
+        except (AgentmuxError, OSError) as error:  # the session is stopped all the same
+            reason = data_error_from(error) if isinstance(error, OSError) else error
+            return f"{UNSAVED}: {reason}"
     finally:
         lock.release()
+    return ""
 
 
 def _save_tree(world: World, session: Session) -> None:

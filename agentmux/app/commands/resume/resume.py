@@ -36,6 +36,7 @@ from agentmux.app.session.search.lookup import (
     copy_blocked,
     describe_stranger,
     entry_at,
+    find_twin,
     network_warnings,
     shown_path,
     stranger_hints,
@@ -526,8 +527,8 @@ def find_obstacle(site: Site, entry: SessionEntry, liveness: Liveness) -> Blocke
     Raises:
         MissingError: The tmux server does not answer, so nobody can tell.
     """
-    twin = _twin(site, entry)
-    if twin is not None:
+    twin = find_twin(site, entry)
+    if twin is not None and liveness.copy_of is None:
         return twin
     if liveness.starter is not None:
         return starting(entry, liveness.starter)
@@ -573,24 +574,3 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.locked or liveness.moved_from is not None:
         return hints
     return (f"agentmux resume --reattach {entry.name}  # its orchestrator is gone", *hints)
-
-
-def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
-    """Return the error if the directory is a copy and the original still exists, else None.
-
-    The two would share ids, panes and conversations.
-    """
-    folder = entry.text("feature_dir")
-    original = site.project / folder if folder else entry.path
-    uuid = entry.text("session_id")
-    if not uuid or original.name == entry.path.name:
-        return None
-    if original.name not in site.folders.names(original.parent):
-        return None
-    if entry_at(site, original).text("session_id") != uuid:
-        return None
-    return BlockedError(
-        f"`{entry.path}` is a copy of session {original.name}",
-        reason="twin",
-        hints=(f"resume that one: agentmux resume {original.name}",),
-    )

@@ -14,7 +14,11 @@ from agentmux.app.session.workplace.own_worktree import (
     with_workplace,
     worktree_of,
 )
-from agentmux.app.session.workplace.unfinished_rewind import finish_rewind, save_tree
+from agentmux.app.session.workplace.unfinished_rewind import (
+    checkpoint_of,
+    finish_rewind,
+    save_tree,
+)
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import (
@@ -66,10 +70,13 @@ class RewoundSession:
         before: The number of the checkpoint that has the files from before the rewind.
         left: The files, relative to the worktree's top, that were left unchanged, because a
             checkpoint could not save them or because they could not be written.
+        unsaved: Those of them that could not be saved just before the rewind, for example because
+            there is too little space.
     """
 
     before: int
     left: tuple[str, ...]
+    unsaved: frozenset[str]
 
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
@@ -210,4 +217,6 @@ def _rewind_session(
             stale=stale_seats(events, to.number),
         )
     )
-    return RewoundSession(before=before, left=finish_rewind(world, session, is_new=True))
+    unsaved = frozenset(checkpoint_of(session.state, before).missing) - set(to.missing)
+    left = finish_rewind(world, session, is_new=True)
+    return RewoundSession(before=before, left=left, unsaved=unsaved)

@@ -12,6 +12,7 @@ from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session
 from agentmux.core.agents.screens import question_in
+from agentmux.core.decisions.tree_checkpoints import UNSAVED
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.tmux.terminal import Pane
@@ -103,6 +104,14 @@ class RuntimeNote:
         panes = self._sight.panes.values()
         programs = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)
         return tuple((pid, started) for pid, started in programs if started)
+
+    def tell_unsaved(self, reason: str) -> None:
+        """Say to the command that stops the session why its files were not saved.
+
+        A problem that `leave_behind` has told stays.
+        """
+        if self._identity.get("server_pid") != 0:
+            self.problem = f"{UNSAVED}: {reason}"
 
     def leave_behind(self, problem: str) -> None:
         """Write the note for a session whose tmux server runs, but cannot be reached; ends nothing.

@@ -14,7 +14,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import STOP, Position, position, reason_to_save
 from agentmux.core.journal.events import CheckpointTaken
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, data_error_from
 from agentmux.ports.git.checkpoints import SavedTree
 from agentmux.threads import WorkEndedError, WorkGroup, in_daemon_thread
 
@@ -84,18 +84,20 @@ class TreeSaver:
         while self._is_busy() and (left_s := self._began_s + PATIENCE_S - now()) > 0:
             await self._wait(left_s)
 
-    async def at_stop(self) -> None:
+    async def at_stop(self) -> str:
         """Save the work tree as the session stops, if that takes no longer than `LAST_S` seconds.
 
         If a checkpoint is being taken already, wait that long for its end instead. No checkpoint is
-        taken afterwards.
+        taken afterwards. Return why the work tree was not saved; empty if it was, or need not be.
         """
         if not self._is_on:
-            return
+            return ""
         if not self._is_busy():
             self._begin(STOP, position(self._session.state))
         await self._wait(LAST_S)
+        slow = f"it takes longer than {LAST_S:g} seconds" if self._is_busy() else ""
         await self.close()
+        return slow or self._problem
 
     async def close(self) -> None:
         """Cancel an unfinished checkpoint; take none from now on."""
@@ -128,7 +130,7 @@ class TreeSaver:
         except WorkEndedError:
             return  # `close` ended the work
         except (AgentmuxError, OSError) as error:
-            self._report(str(error))
+            self._report(str(data_error_from(error) if isinstance(error, OSError) else error))
         self._loop.wake()
 
     def _record(self, because: str, at: Position, found: SavedTree) -> None:

@@ -124,6 +124,8 @@ class Liveness:
             belongs to the directory ``copy_of``.
         socket: The socket of the tmux server that was asked.
         copy_of: The directory of the live session of which this directory is a copy; else None.
+        original: The directory of the session, live or not, of which this unfinished one is a copy
+            that cannot go on by itself (`find_twin`); else None.
         moved_from: The directory of the session when its tmux session was created, if it was
             another one; else None.
         users: The names of tmux sessions that went on with the user's own panes when this session
@@ -145,6 +147,7 @@ class Liveness:
     target: Target | None = None
     socket: str = ""
     copy_of: Path | None = None
+    original: Path | None = None
     moved_from: Path | None = None
     users: tuple[str, ...] = ()
     way_back: tuple[str, ...] = ()
@@ -362,11 +365,24 @@ def _path_of(site: Site, name: str) -> Path | None:
         site.project / given,
     )  # fmt: skip
     for place in places:
-        # Resolved first, so that `.` and a slash at the end name the directory itself.
-        path = Path(os.path.realpath(place))  # also resolves a loop of links
+        path = resolve_to_session(place)
         if path.name in site.folders.names(path.parent):
             return path
     return None
+
+
+def resolve_to_session(place: Path) -> Path:
+    """Return the path of ``place`` without links, except one beside a project's sessions.
+
+    Such a link is a session whose directory its user has moved elsewhere, such as to another disk.
+    A loop of links is resolved, too.
+    """
+    # Resolved first, so that `.` and a slash at the end name the directory itself.
+    link = Path(os.path.realpath(place.parent), place.name)
+    with suppress(OSError):  # the name is too long
+        if project_around(link) is not None and link.is_symlink():
+            return link
+    return Path(os.path.realpath(place))
 
 
 def shown_path(path: Path, project: Path) -> str:
@@ -553,20 +569,83 @@ def describe_copy(entry: SessionEntry, original: Path) -> str:
 
 
 def require_no_copy(site: Site, entry: SessionEntry) -> None:
-    """Check that the session's directory is not a copy of a live session.
+    """Check that the session's directory is not a copy that cannot go on by itself.
 
     tmux is asked only if the runtime note, which the last orchestrator left in the directory, names
     another directory.
 
     Raises:
-        BlockedError: The directory is a copy.
+        BlockedError: The directory is a copy of a live session, or the one of `find_twin`.
     """
+    if _elsewhere(entry, site.folders.runtime(entry.path).get("path")) is not None:
+        liveness = live(site, (entry,))[entry.path]
+        if liveness.copy_of is not None:
+            raise copy_blocked(entry, liveness.copy_of)
+    twin = find_twin(site, entry)
+    if twin is not None:
+        raise twin
+
+
+def find_original(site: Site, entry: SessionEntry) -> Path | None:
+    """Return the directory of the session of which that of ``entry`` is a copy; None if of none.
+
+    The original need not be live. It is beside the copy, or in another project if the project was
+    copied. If the original was deleted, the copy counts as the session itself. Reads only files.
+    """
+    if entry.path.is_symlink() and project_around(entry.path.resolve()) is not None:
+        return entry.path.resolve()  # another name of that session
+    uuid, folder = entry.text("session_id"), entry.text("feature_dir")
     noted = site.folders.runtime(entry.path).get("path")
-    if noted is None or noted == str(entry.path.resolve()):
-        return
-    liveness = live(site, (entry,))[entry.path]
-    if liveness.copy_of is not None:
-        raise copy_blocked(entry, liveness.copy_of)
+    for each in (str(site.project / folder) if folder else None, noted):
+        elsewhere = _elsewhere(entry, each)
+        if uuid and elsewhere is not None and _is_session(site, elsewhere, uuid):
+            return elsewhere
+    return None
+
+
+def find_twin(site: Site, entry: SessionEntry) -> BlockedError | None:
+    """Return the error if the directory is a copy of a session with which it shares too much.
+
+    A copy beside the original shares its conversations, and any copy shares its worktree. None for
+    another directory, and for a copied session in a copied checkout, which can go on by itself.
+    """
+    original = _find_twin_at(site, entry)
+    if original is None:
+        return None
+    hint = f"go on with that one: agentmux resume {shlex.quote(str(original))}"
+    if original.parent == entry.path.parent:
+        hint = f"resume that one: agentmux resume {original.name}"
+    return BlockedError(describe_twin(entry, original), reason="twin", hints=(hint,))
+
+
+def describe_twin(entry: SessionEntry, original: Path) -> str:
+    """Return the sentence that ``entry`` is a copy of the session at ``original`` (`find_twin`)."""
+    if original.parent == entry.path.parent:
+        return f"`{entry.path}` is a copy of session {original.name}"
+    place = entry.text("worktree")
+    return (
+        f"the worktree {place} is that of the session in {original}, and this one is a copy of it"
+    )
+
+
+def _find_twin_at(site: Site, entry: SessionEntry) -> Path | None:
+    """Return the directory of the session to which the error of `find_twin` refers, if any."""
+    original = find_original(site, entry)
+    beside = original is not None and original.parent == entry.path.parent
+    return original if beside or entry.text("worktree") else None
+
+
+def find_owner(site: Site, entry: SessionEntry) -> Path | None:
+    """Return the directory of the session that worktree, branch and checkpoints really belong to.
+
+    None if they belong to ``entry`` itself, also if its directory was copied together with the
+    repository: branch and checkpoints were copied then, too.
+    """
+    original = find_original(site, entry)
+    project = project_around(original) if original is not None else None
+    around = site.repositories.around
+    beside = project is not None and around(project) not in {None, around(site.project)}
+    return None if beside else original
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:
@@ -618,6 +697,7 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         live=False, because="no tmux session", socket=socket, locked=locked,
         orchestrator=pid if isinstance(pid, int) else None, other_version=other_version(note),
         starter=starter, error=error,
+        original=None if entry.is_done else _find_twin_at(site, entry),
     )  # fmt: skip
     if isinstance(reply, AgentmuxError):
         # Without tmux installed nothing can be live; a server that does not answer may be.
@@ -725,7 +805,9 @@ def _judge_absence(
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
     """Return ``noted`` if it is the path of another directory than the session's own, else None."""
-    if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
+    if not isinstance(noted, str) or not noted or noted == str(entry.path):
+        return None
+    if noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):
         if entry.path.samefile(noted):  # the same one by another name, as through a bind mount

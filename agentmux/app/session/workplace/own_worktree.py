@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.search.lookup import entry_at, live
+from agentmux.app.session.search.lookup import entry_at, find_twin, live
 from agentmux.app.session.workplace.workplace import inner, is_away, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
@@ -164,10 +164,14 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
 def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedError:
     """Return the error for the worktree ``spec``, which a resume has to make or link again.
 
-    Either the worktree is gone, or the repository was moved and git no longer knows the worktree.
-    ``home`` is the session's directory.
+    Either the worktree is gone, or the repository was moved and git no longer knows the worktree,
+    or it is the worktree of the session of which this one is a copy. ``home`` is the session's
+    directory.
     """
     name = home.name
+    twin = find_twin(world, entry_at(world, home))
+    if twin is not None:
+        return twin
     if not world.git.worktrees.is_there(spec):
         return BlockedError(
             f"the worktree {spec.path} is gone",

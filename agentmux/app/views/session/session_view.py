@@ -106,7 +106,8 @@ class SessionView:
             session or a copy), or its tmux server runs without its socket; None if that server does
             not answer.
         because: The reason for ``live``, in words.
-        copy_of: The directory of the live session of which this directory is a copy; else None.
+        copy_of: The directory of the session of which this directory is a copy, if that one is
+            live, or if this one cannot go on while that one exists; else None.
         orchestrator: The pid of the session's orchestrator; None if none runs, or its pid is
             unknown.
         tmux_session: The name of its tmux session.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentmux.cli.invocation import Invocation
 
 _NAMED: Final = 20
+_UNSAVED: Final = ": it could not be saved, so that another rewind could not bring it back"
 
 
 def rewind_session(
@@ -71,7 +72,8 @@ def rewind_session(
     )
     done = rewind(world, entry, str(plan.to.number))
     for path in done.left:
-        render.note(f"{path} stays as it is")
+        why = _UNSAVED if path in done.unsaved else ""
+        render.note(f"{path} stays as it is{why}")
     back = f"agentmux rewind {entry.name} --to {done.before}"
     render.note(f"rewound; to get the files back as they were: {back}")
     render.note(f"(only the files: work goes on in {plan.phase} then, too)")

@@ -55,8 +55,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
             not processes.left_after([(pid, started)], wait_s=limit)
         ),
     )
-    if stopped.stays:
-        render.note(f"warning: {stopped.stays}")
+    for each in filter(None, (stopped.stays, stopped.unsaved)):
+        render.note(f"warning: {each}")
     forced = "" if stopped.by == "orchestrator" else " by force"
     render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
     stays = users_panes(world, entry)
