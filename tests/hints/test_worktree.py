@@ -617,3 +617,35 @@ def test_a_live_session_whose_worktree_is_gone_is_approved_after_a_resume(
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
     assert work.lost() == []
+
+
+@pytest.mark.follows(
+    "make it again where its work ended: git branch … …",
+)
+@pytest.mark.parametrize("asked", ["approve", "status", "resume", "remove"])
+def test_a_branch_that_was_deleted_is_made_again(decided: Session, works: Work, asked: str) -> None:
+    project, name, branch = decided.project, decided.name, decided.state["branch"]
+    place = Path(decided.state["worktree"])
+    last = project.git_at(place, "log", "-1", "--format=%h %s")
+    if asked in {"resume", "remove"}:
+        project.ok("stop", name)
+    project.git("update-ref", "-d", f"refs/heads/{branch}")
+    project.git("stash", "-q", "--include-untracked")
+    refusal = {
+        "approve": lambda: project.fails(3, "approve", name, "--yes", "--merge"),
+        "status": lambda: project.ok("status", name),
+        "resume": lambda: project.fails(3, "resume", name, "--yes", "--detach"),
+        "remove": lambda: project.fails(3, "remove", name, "--yes"),
+    }[asked]()
+    if asked == "remove":
+        assert f"on no branch ({last.strip()})" in refusal
+        assert works.lost() == []
+        return
+    assert f"branch `{branch}`, on which this session works, does not exist any more" in refusal
+    went_well(project, shown("make it again where its work ended: git branch … …", refusal))
+    assert works.lost() == []
+    assert project.git_at(place, "log", "-1", "--format=%h %s") == last
+    if asked == "resume":
+        project.ok("resume", name, "--yes", "--detach")
+    project.ok("approve", name, "--yes", "--merge")
+    project.git("merge-base", "--is-ancestor", last.split()[0], "main")
