@@ -649,3 +649,21 @@ def test_a_branch_that_was_deleted_is_made_again(decided: Session, works: Work, 
         project.ok("resume", name, "--yes", "--detach")
     project.ok("approve", name, "--yes", "--merge")
     project.git("merge-base", "--is-ancestor", last.split()[0], "main")
+
+
+@pytest.mark.follows("if no git is running: rm …")
+def test_a_merge_is_made_again_when_the_lock_of_a_killed_git_is_gone(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    before = project.git("rev-parse", "main")
+    (project.path / ".git" / "index.lock").touch()
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    assert "the commit is made when" not in refusal
+    assert project.git("rev-parse", "main") == before
+    went_well(project, shown("if no git is running: rm …", refusal))
+    went_well(project, shown("then: agentmux approve ……", refusal))
+    decided.wait("done")
+    assert project.git("rev-parse", "main") != before
+    assert works.lost() == []

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk import files
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.lost_work.submodules import correct_listed_top
 from agentmux.adapters.git.program import (
@@ -38,6 +39,11 @@ from agentmux.ports.git.merging import (
 from agentmux.ports.git.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
+_ATTEMPT: Final = "agentmux-merging"
+"""The name of a file in the git directory of a checkout that is being fast-forwarded.
+
+It has the id of the commit from which that began, and stays if git was interrupted.
+"""
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
@@ -129,7 +135,7 @@ class Merges:
             return
         there = self._git.at(top).with_variables(extra)
         _require_idle(there, top, base)
-        in_way = CheckoutSides(there, old, new).in_way()
+        in_way = _compare(there, old, new).in_way()
         if in_way:
             raise _dirty(base, there, in_way)
 
@@ -197,21 +203,28 @@ class Merges:
             if self._is_there(plan):
                 return
             _require_idle(there, top, plan.base)
-            sides = CheckoutSides(there, plan.old, plan.new)
+            sides = _compare(there, plan.old, plan.new)
             in_way = sides.in_way()
             if in_way:
                 raise _dirty(plan.base, there, in_way)
+            attempt = _attempt_in(there)
+            with files.explain_errors(attempt):
+                files.replace(attempt, plan.old.encode())
             sides.update_index()
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 # A hook may refuse to move the branch after git has written the files.
-                left = undo_and_report(CheckoutSides(there, plan.old, plan.new))
+                after = CheckoutSides(there, plan.old, plan.new, is_interrupted=True)
+                left = undo_and_report(after)
+                if not left:
+                    files.remove(attempt)
                 raise to_refused_error(
                     f"git could not merge into `{plan.base}` in {top}{left}", reply
                 )
             if not self._is_there(plan):
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
+            files.remove(attempt)
 
     def _alone(self) -> AbstractContextManager[int]:
         """Keep other orchestrators from merging during the ``with`` block; see `inherited_lock`."""
@@ -247,6 +260,17 @@ def _dirty(base: str, there: GitProgram, paths: tuple[str, ...]) -> CheckoutDirt
         paths=paths,
         hints=tuple(aside_hints(there, paths, FOR_MERGE)),
     )
+
+
+def _attempt_in(there: GitProgram) -> Path:
+    reply = there.must_read("find its files", "rev-parse", "--git-path", _ATTEMPT)
+    return there.root() / decode_output(reply.out).removesuffix("\n")
+
+
+def _compare(there: GitProgram, old: str, new: str) -> CheckoutSides:
+    """Compare the files of a checkout; recognise those of an attempt that was interrupted."""
+    attempt = files.read_limited(_attempt_in(there), len(old))
+    return CheckoutSides(there, old, new, is_interrupted=attempt == old.encode())
 
 
 def _finish(top: Path, doing: InProgress) -> str:
