@@ -667,3 +667,23 @@ def test_a_merge_is_made_again_when_the_lock_of_a_killed_git_is_gone(
     decided.wait("done")
     assert project.git("rev-parse", "main") != before
     assert works.lost() == []
+
+
+def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    project.git("config", "core.editor", ":")
+    project.git("switch", "-qc", "other", "HEAD~1")
+    works.commit("another commit", project.path / "committed_the_user.py")
+    project.git("switch", "-q", "main")
+    assert project.program("git", "merge", "-q", "other").returncode == 1
+    refusal = project.fails(3, "try", name)
+    look, finish = "see what is left to resolve: git status", "finish it: git merge --continue"
+    assert refusal.index(look) < refusal.index(finish)
+    told = went_well(project, shown(look, refusal))
+    assert "both added:      committed_the_user.py" in told
+    assert "git merge --abort" in told
+    project.git("add", "committed_the_user.py")  # with the marks, as any resolution
+    went_well(project, shown(finish, refusal))
+    went_well(project, f"agentmux try {name}")
+    assert works.lost() == []

@@ -287,7 +287,7 @@ class Git:
         if current_head.in_progress:
             raise GitRefusedError(
                 f"a {current_head.in_progress} is in progress in this repository",
-                hints=(finish_it(current_head),),
+                hints=finish_it(current_head),
             )
         if (current_head.commit, current_head.branch) != (expected.commit, expected.branch):
             raise HeadMovedError(expected, current_head)

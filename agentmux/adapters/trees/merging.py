@@ -273,7 +273,7 @@ def _compare(there: GitProgram, old: str, new: str) -> CheckoutSides:
     return CheckoutSides(there, old, new, is_interrupted=attempt == old.encode())
 
 
-def _finish(top: Path, doing: InProgress) -> str:
+def _finish(top: Path, doing: InProgress) -> tuple[str, str]:
     return finish_it(Head(commit=None, branch=None, in_progress=doing), str(top))
 
 
@@ -292,7 +292,7 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
     if doing is not None:
         raise CheckoutBusyError(
             f"a {doing} is in progress in {top}, where branch `{base}` is checked out",
-            hints=(_finish(top, doing),),
+            hints=_finish(top, doing),
         )
 
 
@@ -308,5 +308,5 @@ def _require_no_rebase(top: Path, base: str) -> None:
         if path.is_file() and path.read_bytes().strip() == encode_text(f"{HEADS}{base}"):
             raise CheckoutBusyError(
                 f"branch `{base}` is being rebased in {top}",
-                hints=(_finish(top, "rebase"),),
+                hints=_finish(top, "rebase"),
             )

@@ -126,17 +126,19 @@ class LeftCommits:
     is_related: bool = True
 
 
-def finish_it(head: Head, worktree: str | None = None) -> str:
-    """Return the hint with the git command that finishes the operation in progress; runs nothing.
+def finish_it(head: Head, worktree: str | None = None) -> tuple[str, str]:
+    """Return hints with the git commands that finish the operation in progress; runs nothing.
 
-    The command never aborts the operation, because that would lose the work done in it.
+    The first one shows what is left to do: with conflicts, git refuses to finish it. No command
+    aborts the operation, because that would lose the work done in it.
 
     Args:
         head: A HEAD with an operation in progress.
         worktree: The work tree for ``git -C``; None for the current directory.
     """
     git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
-    return f"finish it: {git} {head.in_progress} --continue"
+    left = f"see what is left to resolve: {git} status"
+    return left, f"finish it: {git} {head.in_progress} --continue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,7 +129,7 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
     if head.in_progress:
         return GitError(
             f"a {head.in_progress} is in progress in {state.worktree}",
-            hints=(finish_it(head, state.worktree),),
+            hints=finish_it(head, state.worktree),
         )
     return _elsewhere(world, state, head) if head.branch != state.branch else None
 
@@ -182,7 +182,7 @@ def is_elsewhere(state: SessionState, head: Head) -> bool:
 
 def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tuple[str, ...]:
     if head.in_progress:
-        return (finish_it(head),)
+        return finish_it(head)
     if head.branch != began.branch:
         return ways_back(compare_head(world, state, head))
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
