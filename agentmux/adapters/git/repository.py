@@ -601,7 +601,8 @@ class Git:
             *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
             "--ignore-submodules=dirty",
         )
-        paths = (entry[3:] for entry in split(reply.out))
+        # One that is not tracked any more, and still there, is listed as deleted and as untracked.
+        paths = {entry[3:] for entry in split(reply.out)}
         # A path that ends in a slash is a repository nested in this one.
         return sorted(path for path in paths if not layout.is_ours(path))
 
