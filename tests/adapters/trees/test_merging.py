@@ -97,6 +97,20 @@ def racing(tmp_path: Path, command: str, first: str) -> str:
 # -- computing -----------------------------------------------------------------------------------
 
 
+def test_what_was_put_aside_is_named_at_the_top_of_a_bare_repository(
+    project: Path, tmp_path: Path
+) -> None:
+    bare, main = tmp_path / "bare" / ".bare", tmp_path / "bare" / "main"
+    git(project, "clone", "-q", "--bare", ".", str(bare))
+    (bare.parent / ".git").write_text("gitdir: ./.bare\n")
+    git(bare.parent, "worktree", "add", "-q", "main", "main")
+    (main / "README.md").write_text("mine\n")
+    git(main, "stash", "push", "-q", "--message", git_commands.FOR_MERGE)
+    back, _ = merges(bare.parent).stash_hints("main")
+    command = f"git -C {main} stash pop --index stash@{{0}}"
+    assert back == f"put back what was put aside on main: {command}"
+
+
 def test_a_base_with_nothing_else_gets_the_result_itself(project: Path) -> None:
     before = git(project, "for-each-ref")
     plan = planned(project)
