@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
@@ -48,11 +49,23 @@ class ConfiguredRemotes:
                 yield name
 
     def push(self, remote: str, branch: str, commit: str) -> None:
-        reply = self._git.run(
-            *("push", "--quiet", remote, f"{commit}:refs/heads/{branch}"), out=end()
-        )
+        words = ("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
+        reply = self._git.run(*self._resolve_urls(remote), *words, out=end())
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
             raise to_refused_error(f"git could not push to `{remote}`", reply)
+
+    def _resolve_urls(self, remote: str) -> Iterator[str]:
+        """Yield git settings with which relative URLs count from the main checkout.
+
+        There the user's own ``git push`` runs; a worktree is in another place.
+        """
+        common = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
+        shared = self._git.root() / decode_output(common.out).removesuffix("\n")
+        urls = decode_output(self._git.read("remote", "get-url", "--push", "--all", remote).out)
+        for url in urls.splitlines() if shared.name == ".git" else ():
+            place = os.path.normpath(shared.parent / url)
+            if url.startswith(("./", "../")) and "=" not in place:
+                yield from ("-c", f"url.{place}.insteadOf={url}")
 
     def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
         """Whether the remote branch is known to contain ``commit`` already; it asks no server."""
