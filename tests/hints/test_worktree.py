@@ -687,3 +687,23 @@ def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work
     went_well(project, shown(finish, refusal))
     went_well(project, f"agentmux try {name}")
     assert works.lost() == []
+
+
+def test_what_others_pushed_is_brought_in(decided: Session, works: Work) -> None:
+    project, name, branch = decided.project, decided.name, decided.state["branch"]
+    there = project.root / "r.git"
+    project.git("init", "-q", "--bare", str(there))
+    project.git("remote", "add", "origin", str(there))
+    project.git("push", "-q", "origin", f"{branch}:{branch}")
+    theirs = project.root / "theirs"
+    project.git("clone", "-q", "--branch", branch, str(there), str(theirs))
+    works.commit("a commit of others", theirs / "others.py")
+    project.git_at(theirs, "push", "-q", "origin", branch)
+    refusal = project.fails(1, "approve", name, "--yes", "--push")
+    went_well(project, shown("bring in what others pushed there: … && …", refusal))
+    went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
+    decided.wait("done")
+    result = project.git("rev-parse", branch)
+    assert project.git_at(there, "rev-parse", branch) == result
+    assert "a commit of others" in project.git("log", "--format=%s", branch)
+    assert works.lost() == []

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.system.processes.child import end
+from agentmux.core.names.words.git_commands import merge
 from agentmux.ports.git.remotes import NoRemoteError
+
+_REJECTED: Final = "[rejected]"
+"""What git says of a branch that has commits which the pushed one has not."""
 
 
 class ConfiguredRemotes:
@@ -50,9 +56,19 @@ class ConfiguredRemotes:
 
     def push(self, remote: str, branch: str, commit: str) -> None:
         words = ("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
-        reply = self._git.run(*self._resolve_urls(remote), *words, out=end())
+        # The language: a word of git is looked for.
+        reply = self._git.run(
+            *self._resolve_urls(remote), *words, extra={"LANGUAGE": "en"}, out=end()
+        )
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
-            raise to_refused_error(f"git could not push to `{remote}`", reply)
+            hints = (self._hint_to_catch_up(remote, branch),) if _REJECTED in reply.err else ()
+            raise to_refused_error(f"git could not push to `{remote}`", reply, hints=hints)
+
+    def _hint_to_catch_up(self, remote: str, branch: str) -> str:
+        git = f"git -C {shlex.quote(str(self._git.root()))}"
+        fetch = f"{git} fetch {shlex.quote(remote)} {shlex.quote(branch)}"
+        there = merge(f"{remote}/{branch}", git=git)
+        return f"bring in what others pushed there: {fetch} && {there}"
 
     def _resolve_urls(self, remote: str) -> Iterator[str]:
         """Yield git settings with which relative URLs count from the main checkout.
