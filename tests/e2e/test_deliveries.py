@@ -1,5 +1,7 @@
 """Approvals that merge or push, from the command line, with real git and real tmux."""
 
+import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,10 @@ def hook(project: Project, name: str, body: str) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text("#!/bin/sh\n" + body)
     path.chmod(0o755)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
 
 
 def steps(session: Session) -> dict[str, Any]:
@@ -125,3 +131,19 @@ def test_what_a_remote_rejects_can_be_kept_by_the_resume_of_a_stopped_session(
     assert state["delivery"] is None, "a commit in the checkout goes nowhere else"
     assert session.kinds("approve") == ["approve", "approve"]
     assert project.program("git", "for-each-ref", cwd=made).stdout == ""
+
+
+def test_what_is_made_for_the_user_has_the_modes_of_the_users_shell(project: Project) -> None:
+    words = 'umask 027; exec "$0" -m agentmux start --agent demo --worktree --yes -- greet'
+    started = project.program("sh", "-c", words, sys.executable)
+    assert started.returncode == 0, started.stderr
+    session = Session(project, project.sessions()[0]).wait()
+    tree = Path(session.state["worktree"])
+    (tree / "calc.py").write_text("changed\n")
+    project.ok("approve", session.name, "--yes", "--merge")
+
+    made = [project.path / "calc.py", project.path / ".git" / "index", tree / ".git"]
+    assert [mode(each) for each in (*made, *project.path.glob("demo_*.py"))] == [0o640] * 4
+    commit = project.git("rev-parse", "main").strip()
+    folder = project.path / ".git" / "objects" / commit[:2]
+    assert [mode(folder), mode(folder / commit[2:])] == [0o750, 0o440]

@@ -445,7 +445,7 @@ def test_a_commit_that_fails_leaves_the_decision_open(
 
 @RARE
 @pytest.mark.long
-@pytest.mark.follows("rm …")
+@pytest.mark.follows("if no git is running: rm …")
 def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
     lock = project.path / ".git" / "index.lock"

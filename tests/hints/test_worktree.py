@@ -682,3 +682,93 @@ def test_a_live_session_whose_worktree_is_gone_is_approved_after_a_resume(
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
     assert work.lost() == []
+
+
+@pytest.mark.follows(
+    "make it again where its work ended: git branch … …",
+)
+@pytest.mark.parametrize("asked", ["approve", "status", "resume", "remove"])
+def test_a_branch_that_was_deleted_is_made_again(decided: Session, works: Work, asked: str) -> None:
+    project, name, branch = decided.project, decided.name, decided.state["branch"]
+    place = Path(decided.state["worktree"])
+    last = project.git_at(place, "log", "-1", "--format=%h %s")
+    if asked in {"resume", "remove"}:
+        project.ok("stop", name)
+    project.git("update-ref", "-d", f"refs/heads/{branch}")
+    project.git("stash", "-q", "--include-untracked")
+    refusal = {
+        "approve": lambda: project.fails(3, "approve", name, "--yes", "--merge"),
+        "status": lambda: project.ok("status", name),
+        "resume": lambda: project.fails(3, "resume", name, "--yes", "--detach"),
+        "remove": lambda: project.fails(3, "remove", name, "--yes"),
+    }[asked]()
+    if asked == "remove":
+        assert f"on no branch ({last.strip()})" in refusal
+        assert works.lost() == []
+        return
+    assert f"branch `{branch}`, on which this session works, does not exist any more" in refusal
+    went_well(project, shown("make it again where its work ended: git branch … …", refusal))
+    assert works.lost() == []
+    assert project.git_at(place, "log", "-1", "--format=%h %s") == last
+    if asked == "resume":
+        project.ok("resume", name, "--yes", "--detach")
+    project.ok("approve", name, "--yes", "--merge")
+    project.git("merge-base", "--is-ancestor", last.split()[0], "main")
+
+
+@pytest.mark.follows("if no git is running: rm …")
+def test_a_merge_is_made_again_when_the_lock_of_a_killed_git_is_gone(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    before = project.git("rev-parse", "main")
+    (project.path / ".git" / "index.lock").touch()
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    assert "the commit is made when" not in refusal
+    assert project.git("rev-parse", "main") == before
+    went_well(project, shown("if no git is running: rm …", refusal))
+    went_well(project, shown("then: agentmux approve ……", refusal))
+    decided.wait("done")
+    assert project.git("rev-parse", "main") != before
+    assert works.lost() == []
+
+
+def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    project.git("stash", "-q", "--include-untracked")
+    project.git("config", "core.editor", ":")
+    project.git("switch", "-qc", "other", "HEAD~1")
+    works.commit("another commit", project.path / "committed_the_user.py")
+    project.git("switch", "-q", "main")
+    assert project.program("git", "merge", "-q", "other").returncode == 1
+    refusal = project.fails(3, "try", name)
+    look, finish = "see what is left to resolve: git status", "finish it: git merge --continue"
+    assert refusal.index(look) < refusal.index(finish)
+    told = went_well(project, shown(look, refusal))
+    assert "both added:      committed_the_user.py" in told
+    assert "git merge --abort" in told
+    project.git("add", "committed_the_user.py")  # with the marks, as any resolution
+    went_well(project, shown(finish, refusal))
+    went_well(project, f"agentmux try {name}")
+    assert works.lost() == []
+
+
+def test_what_others_pushed_is_brought_in(decided: Session, works: Work) -> None:
+    project, name, branch = decided.project, decided.name, decided.state["branch"]
+    there = project.root / "r.git"
+    project.git("init", "-q", "--bare", str(there))
+    project.git("remote", "add", "origin", str(there))
+    project.git("push", "-q", "origin", f"{branch}:{branch}")
+    theirs = project.root / "theirs"
+    project.git("clone", "-q", "--branch", branch, str(there), str(theirs))
+    works.commit("a commit of others", theirs / "others.py")
+    project.git_at(theirs, "push", "-q", "origin", branch)
+    refusal = project.fails(1, "approve", name, "--yes", "--push")
+    went_well(project, shown("bring in what others pushed there: … && …", refusal))
+    went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
+    decided.wait("done")
+    result = project.git("rev-parse", branch)
+    assert project.git_at(there, "rev-parse", branch) == result
+    assert "a commit of others" in project.git("log", "--format=%s", branch)
+    assert works.lost() == []

@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, GitReply, decode_output, to_git_error
-from agentmux.adapters.git.session_objects import QUIET, must_run
+from agentmux.adapters.git.session_objects import PRIVATE, QUIET, must_run
 from agentmux.adapters.system.processes.child import start
 from agentmux.errors import DataError, MissingError
 
@@ -103,7 +103,7 @@ class GitBundles:
         extra = session_objects.variables_to_write(store, session_objects.places(self._git).objects)
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
         reply = self._git.run(
-            *(*QUIET, *_ALONE, *words, "--no-recurse-submodules", str(bundle), *names),
+            *(*QUIET, *PRIVATE, *_ALONE, *words, "--no-recurse-submodules", str(bundle), *names),
             extra={**extra, "LC_ALL": "C"},
         )
         if reply.status != 0:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.system.processes.child import end
+from agentmux.core.names.words.git_commands import merge
 from agentmux.ports.git.remotes import NoRemoteError
+
+_REJECTED: Final = "[rejected]"
+"""What git says of a branch that has commits which the pushed one has not."""
 
 
 class ConfiguredRemotes:
@@ -48,11 +55,33 @@ class ConfiguredRemotes:
                 yield name
 
     def push(self, remote: str, branch: str, commit: str) -> None:
+        words = ("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
+        # The language: a word of git is looked for.
         reply = self._git.run(
-            *("push", "--quiet", remote, f"{commit}:refs/heads/{branch}"), out=end()
+            *self._resolve_urls(remote), *words, extra={"LANGUAGE": "en"}, out=end()
         )
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
-            raise to_refused_error(f"git could not push to `{remote}`", reply)
+            hints = (self._hint_to_catch_up(remote, branch),) if _REJECTED in reply.err else ()
+            raise to_refused_error(f"git could not push to `{remote}`", reply, hints=hints)
+
+    def _hint_to_catch_up(self, remote: str, branch: str) -> str:
+        git = f"git -C {shlex.quote(str(self._git.root()))}"
+        fetch = f"{git} fetch {shlex.quote(remote)} {shlex.quote(branch)}"
+        there = merge(f"{remote}/{branch}", git=git)
+        return f"bring in what others pushed there: {fetch} && {there}"
+
+    def _resolve_urls(self, remote: str) -> Iterator[str]:
+        """Yield git settings with which relative URLs count from the main checkout.
+
+        There the user's own ``git push`` runs; a worktree is in another place.
+        """
+        common = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
+        shared = self._git.root() / decode_output(common.out).removesuffix("\n")
+        urls = decode_output(self._git.read("remote", "get-url", "--push", "--all", remote).out)
+        for url in urls.splitlines() if shared.name == ".git" else ():
+            place = os.path.normpath(shared.parent / url)
+            if url.startswith(("./", "../")) and "=" not in place:
+                yield from ("-c", f"url.{place}.insteadOf={url}")
 
     def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
         """Whether the remote branch is known to contain ``commit`` already; it asks no server."""

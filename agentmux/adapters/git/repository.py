@@ -13,7 +13,7 @@ import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
@@ -66,6 +66,9 @@ _SETTLE_TRIES: Final = 2
 _SPLIT: Final = frozenset("AMDT")
 """The letters of ``git status`` for a file that is staged and has changed again."""
 """How often to try to update the user's index after a commit: git may be killed during a try."""
+
+_FILE: Final = "100644"
+"""The mode of a regular file in the index."""
 
 # Not for `git commit`: its hooks would inherit the variable, and they may use patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -244,12 +247,18 @@ class Git:
         )
         # A path that ends in a slash is a nested repository, whose files no commit has.
         paths = [each for each in split(reply.out) if not each.endswith("/")]
-        words = ("add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
-        if paths:
-            extra = {**_LITERAL, "GIT_INDEX_FILE": str(index)}
-            self._git.run(
-                *words, stdin=join_paths(paths), extra=extra, limit_s=self._git.patience.limit_s
-            )
+        # Not `add --intent-to-add`: it leaves out files outside of a sparse checkout, and a commit
+        # does not; and git 2.39 damages a sparse index by it. Contents are compared on the disk.
+        about = f"{_FILE} {self._empty('blob')}"
+        lines = "".join(f"{about}\t{path}\0" for path in paths)
+        reply = self._git.run(
+            *("update-index", "-z", "--index-info"),
+            stdin=encode_text(lines),
+            extra={"GIT_INDEX_FILE": str(index)},
+            limit_s=self._git.patience.limit_s,
+        )
+        if reply.status != 0:
+            raise to_git_error("list new files", reply)
         return index
 
     def missing_hooks(self) -> str | None:
@@ -282,7 +291,7 @@ class Git:
         if current_head.in_progress:
             raise GitRefusedError(
                 f"a {current_head.in_progress} is in progress in this repository",
-                hints=(finish_it(current_head),),
+                hints=finish_it(current_head),
             )
         if (current_head.commit, current_head.branch) != (expected.commit, expected.branch):
             raise HeadMovedError(expected, current_head)
@@ -605,7 +614,8 @@ class Git:
             *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
             "--ignore-submodules=dirty",
         )
-        paths = (entry[3:] for entry in split(reply.out))
+        # One that is not tracked any more, and still there, is listed as deleted and as untracked.
+        paths = {entry[3:] for entry in split(reply.out)}
         # A path that ends in a slash is a repository nested in this one.
         return sorted(path for path in paths if not layout.is_ours(path))
 
@@ -628,7 +638,7 @@ class Git:
         extra = {"GIT_INDEX_FILE": str(index)}
         unborn = self.head().commit is None
         self._fill(paths, extra, unborn=unborn)
-        base = self._empty_tree() if unborn else "HEAD"
+        base = self._empty("tree") if unborn else "HEAD"
         if self._git.run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
             raise GitRefusedError("there is nothing to commit")
 
@@ -656,9 +666,10 @@ class Git:
             raise to_refused_error("git could not name the files", reply)
         return reply.text
 
-    def _empty_tree(self) -> str:
-        # Git computes it: its id depends on the repository's hash algorithm.
-        reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
+    def _empty(self, kind: Literal["blob", "tree"]) -> str:
+        """Return the id of the empty object, which depends on the repository's hash algorithm."""
+        words = ("hash-object", "-t", kind, "--stdin")
+        reply = self._git.must_read(f"name the empty {kind}", *words)
         return reply.text
 
 

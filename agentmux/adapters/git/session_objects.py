@@ -27,6 +27,12 @@ QUIET: Final = (
 """Settings for AgentMux's own git commands: no hooks, no daemon, no files beside the copied index.
 """
 
+PRIVATE: Final = ("-c", "core.sharedRepository=0600")
+"""Settings with which git writes objects that only the user can read, whatever the umask is.
+
+Only for objects of a session: the modes of the user's repository are those that git gives it.
+"""
+
 IDENTITY: Final = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")

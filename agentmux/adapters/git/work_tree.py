@@ -184,6 +184,29 @@ def is_branch_gone(folder: Path, name: str) -> bool:
         return False
 
 
+def last_commit_at(folder: Path) -> str | None:
+    """Return the id of the last commit at which HEAD was in the work tree around ``folder``.
+
+    It is known from the reflog, so that the branch of HEAD may be gone. None if nothing is known.
+    """
+    tree = work_tree(folder)
+    return last_commit_in(tree.git_dir) if tree is not None else None
+
+
+def last_commit_in(git_dir: Path) -> str | None:
+    """Return the id of the last commit of HEAD, from its reflog; None if there is none.
+
+    ``git_dir`` is the git directory of a work tree. That a branch was deleted leaves an entry
+    without a new commit; the old one counts then.
+    """
+    try:
+        *_, last = (git_dir / "logs" / "HEAD").read_text(errors="replace").splitlines()
+    except (OSError, ValueError):
+        return None
+    old, new, *_ = (*last.split(" "), "", "")
+    return next((each for each in (new, old) if each.strip("0")), None)
+
+
 def branch_at(folder: Path) -> str | None:
     """Return the short name of the branch that is checked out in the work tree around ``folder``.
 

@@ -22,7 +22,7 @@ from agentmux.adapters.git.program import (
     to_refused_error,
 )
 from agentmux.adapters.git.repository import in_progress
-from agentmux.adapters.git.work_tree import MARKER, marker_of
+from agentmux.adapters.git.work_tree import MARKER, last_commit_in, marker_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.ports.git.worktrees import WorktreeSpec
@@ -214,7 +214,6 @@ def last_head(git_dir: Path, spec: WorktreeSpec) -> str | None:
     try:
         if (git_dir / "HEAD").read_text().strip() != f"ref: refs/heads/{spec.branch}":
             return None
-        *_, last = (git_dir / "logs" / "HEAD").read_text(errors="replace").splitlines()
     except (OSError, ValueError):
         return None
-    return last.split(" ")[1]
+    return last_commit_in(git_dir)

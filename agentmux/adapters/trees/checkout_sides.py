@@ -13,10 +13,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
+from agentmux.adapters.disk import files
 from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
 from agentmux.adapters.git.program import (
     GitProgram,
+    GitReply,
     decode_output,
     encode_text,
     join_paths,
@@ -24,6 +26,8 @@ from agentmux.adapters.git.program import (
     to_refused_error,
 )
 from agentmux.adapters.git.put_aside import repository_around
+from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.trees.differences import delete_file
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.ports.git.repository import GitRefusedError
@@ -58,10 +62,17 @@ class CheckoutSides:
     The files are read when they are first needed, and then kept: make another object to read again.
     """
 
-    def __init__(self, git: GitProgram, old: str, new: str) -> None:
-        """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``."""
+    def __init__(
+        self, git: GitProgram, old: str, new: str, *, is_interrupted: bool = False
+    ) -> None:
+        """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``.
+
+        ``is_interrupted`` says that git is known to have failed on the way from ``old``, and that
+        nothing of the user was in its way before. Files that it has only begun to write are then
+        recognised even if it has written no other one completely.
+        """
         self._git = git
-        self._old, self._new = old, new
+        self._old, self._new, self._is_interrupted = old, new, is_interrupted
 
     @cached_property
     def _sides(self) -> Mapping[str, Sides]:
@@ -114,24 +125,51 @@ class CheckoutSides:
     def _wrong(self) -> set[str]:
         wrong = {path for path in self._changed_paths if path not in self._sides}
         for path, entry in self._there.items():
-            removed = entry is None and self._is_half_done
-            if not (removed or _is_side(entry, self._sides[path], modes=self._has_modes)):
+            ours = path in self._partial_paths or (entry is None and self._is_half_done)
+            if not (ours or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
         return wrong | {path for path in self._index_entries if not self._is_staged_well(path)}
 
     @cached_property
     def _is_half_done(self) -> bool:
-        """Whether a fast-forward was killed here: some files are as in the new commit, HEAD is not.
+        """Whether git was interrupted here: some files are as in the new commit, HEAD is not.
 
         Git removes a file before it writes the new content, so one file may be missing.
         """
-        return any(
-            path in self._changed_paths and _is_same(entry, self._sides[path].new, modes=False)
-            for path, entry in self._there.items()
-        ) or any(
-            entry is not None and self._sides[path].old is None
-            for path, entry in self._there.items()
+        return (
+            self._is_interrupted
+            or any(
+                path in self._changed_paths and _is_same(entry, self._sides[path].new, modes=False)
+                for path, entry in self._there.items()
+            )
+            or any(
+                entry is not None and self._sides[path].old is None
+                for path, entry in self._there.items()
+            )
         )
+
+    @cached_property
+    def _partial_paths(self) -> frozenset[str]:
+        """The files that git has only begun to write, for example because the disk was full.
+
+        They have the beginning of the new content, so nothing else is lost with them.
+        """
+        if not self._is_half_done:
+            return frozenset()
+        return frozenset(
+            path for path, entry in self._there.items() if self._is_partial(path, entry)
+        )
+
+    def _is_partial(self, path: str, entry: StoredFile | None) -> bool:
+        sides = self._sides[path]
+        if entry is None or sides.new is None or _is_side(entry, sides, modes=False):
+            return False
+        if not {entry.mode, sides.new.mode} <= {_FILE, _PROGRAM}:
+            return False
+        words = ("cat-file", "--filters", f"--path={path}", sides.new.blob)
+        content = self._git.must_read("read a file of the commit", *words).out
+        there = files.read_limited(self._git.root() / path, len(content))
+        return there is not None and content.startswith(there)
 
     @cached_property
     def _has_modes(self) -> bool:
@@ -158,11 +196,13 @@ class CheckoutSides:
         """Update the index for files that already have the new commit's content.
 
         Call this before git continues a fast-forward that was killed: it would otherwise take such
-        files for the user's changes, and refuse.
+        files for the user's changes, and refuse. Files that it has only begun to write are restored
+        to the old commit.
 
         Raises:
-            GitRefusedError: Git cannot update the index.
+            GitRefusedError: Git cannot update the index, or cannot restore such files.
         """
+        self._delete_partial()
         lines = []
         for path, entry in self._there.items():
             sides = self._sides[path]
@@ -182,6 +222,24 @@ class CheckoutSides:
         if reply.status != 0:
             raise to_refused_error("git could not update the index", reply)
         self._git.run("update-index", "-q", "--refresh")  # its exit status only tells of changes
+        reply = self._restore(path for path in self._partial_paths if self._sides[path].old)
+        if reply.status != 0:
+            raise to_refused_error("git could not restore the files that it began to write", reply)
+
+    def _delete_partial(self) -> None:
+        """Delete the files that git has only begun to write; on a full disk that makes room.
+
+        While the index is locked, they stay: they could not be restored.
+        """
+        root = self._git.root()
+        tree = work_tree(root)
+        if tree is not None and not os.path.lexists(tree.git_dir / "index.lock"):
+            for path in self._partial_paths:
+                delete_file(root, path)
+
+    def _restore(self, paths: Iterable[str]) -> GitReply:
+        """Write the files, which must be missing, as they are in the index."""
+        return self._git.run("checkout-index", "-z", "--stdin", stdin=join_paths(paths))
 
     def list_written(self) -> tuple[str, ...]:
         """Return the paths that git has changed on the way from the old commit to the new one.
@@ -192,7 +250,11 @@ class CheckoutSides:
         Raises:
             GitError: Git cannot compare the files.
         """
-        return tuple(path for path, entry in self._there.items() if self._is_written(path, entry))
+        return tuple(
+            path
+            for path, entry in self._there.items()
+            if path in self._partial_paths or self._is_written(path, entry)
+        )
 
     def undo(self) -> tuple[str, ...]:
         """Restore files and index to the old commit, at which HEAD still is.
@@ -202,8 +264,8 @@ class CheckoutSides:
         is restored.
 
         Returns:
-            The files that still have the new commit's content, relative to the top of the checkout;
-            empty if all were restored.
+            The files that git has written, relative to the top of the checkout; empty if all were
+            restored.
 
         Raises:
             GitRefusedError: Git cannot update the index, for example because a git that was killed
@@ -219,8 +281,7 @@ class CheckoutSides:
             return left
         # Git takes a file that it had removed, and not yet written, for one that the user deleted.
         missing = (path for path in left if self._there[path] is None and self._sides[path].old)
-        restored = ("checkout-index", "-z", "--stdin")
-        return () if self._git.run(*restored, stdin=join_paths(missing)).status == 0 else left
+        return () if self._restore(missing).status == 0 else left
 
     def _is_written(self, path: str, entry: StoredFile | None) -> bool:
         is_changed = entry is not None or path in self._changed_paths
@@ -261,9 +322,9 @@ class CheckoutSides:
         if stat.S_ISREG(mode):
             return StoredFile(_PROGRAM if mode & stat.S_IXUSR else _FILE, "")
         below = place.rglob("*") if stat.S_ISDIR(mode) else (place,)
-        files = (each for each in below if each.is_symlink() or not each.is_dir())
+        inside = (each for each in below if each.is_symlink() or not each.is_dir())
         root = self._git.root()
-        return None if all(self._gives_way(str(e.relative_to(root))) for e in files) else _UNKNOWN
+        return None if all(self._gives_way(str(e.relative_to(root))) for e in inside) else _UNKNOWN
 
     def _gives_way(self, path: str) -> bool:
         """Whether the old commit has a file at this path and the new one has not."""

@@ -26,7 +26,7 @@ from agentmux.adapters.git.program import (
     split,
     to_git_error,
 )
-from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
+from agentmux.adapters.git.session_objects import PRIVATE, QUIET, REF_PREFIX, RepositoryPlaces
 from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
@@ -338,9 +338,8 @@ class _Runner:
         if left_s <= 0:
             raise MissingError("the work-tree checkpoint took too long")
         self._index_lock.unlink(missing_ok=True)  # left by a git that was killed
-        return self._git.run(
-            *QUIET, *argv, stdin=stdin, extra=self.extra, limit_s=min(limit_s, left_s)
-        )
+        words = (*QUIET, *PRIVATE, *argv)
+        return self._git.run(*words, stdin=stdin, extra=self.extra, limit_s=min(limit_s, left_s))
 
     def must(self, purpose: str, *argv: str) -> bytes:
         reply = self(*argv)

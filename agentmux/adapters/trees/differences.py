@@ -100,7 +100,7 @@ def write(
     top = git.root()
     for each in files:
         if each.mode == _NONE:
-            _delete(top, each.path)
+            delete_file(top, each.path)
     kept = [each for each in files if each.mode != _NONE]
     # Attributes first: git reads them from the work tree to know how to write the others.
     first = [each for each in kept if Path(each.path).name == _ATTRIBUTES]
@@ -270,8 +270,11 @@ def _check_out(
     )
 
 
-def _delete(top: Path, path: str) -> None:
-    """Delete a file and the parent directories that it leaves empty; follow no link."""
+def delete_file(top: Path, path: str) -> None:
+    """Delete a file and the parent directories below ``top`` that it leaves empty; follow no link.
+
+    ``path`` is relative to ``top``. Nothing happens if there is no such file.
+    """
     place = top / path
     if os.path.realpath(place.parent) != str(place.parent):
         return  # the path leads through a link to another file

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk import files
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.lost_work.submodules import correct_listed_top
 from agentmux.adapters.git.program import (
@@ -38,6 +39,11 @@ from agentmux.ports.git.merging import (
 from agentmux.ports.git.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
+_ATTEMPT: Final = "agentmux-merging"
+"""The name of a file in the git directory of a checkout that is being fast-forwarded.
+
+It has the id of the commit from which that began, and stays if git was interrupted.
+"""
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
@@ -129,7 +135,7 @@ class Merges:
             return
         there = self._git.at(top).with_variables(extra)
         _require_idle(there, top, base)
-        in_way = CheckoutSides(there, old, new).in_way()
+        in_way = _compare(there, old, new).in_way()
         if in_way:
             raise _dirty(base, there, in_way)
 
@@ -158,7 +164,7 @@ class Merges:
     def stash_hints(self, base: str) -> tuple[str, ...]:
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
-            return tuple(stash_hints(self._git, top, FOR_MERGE, base))
+            return tuple(stash_hints(self._git.at(top), top, FOR_MERGE, base))
         return ()
 
     # --- moving it ---------------------------------------------------------------------------
@@ -197,21 +203,28 @@ class Merges:
             if self._is_there(plan):
                 return
             _require_idle(there, top, plan.base)
-            sides = CheckoutSides(there, plan.old, plan.new)
+            sides = _compare(there, plan.old, plan.new)
             in_way = sides.in_way()
             if in_way:
                 raise _dirty(plan.base, there, in_way)
+            attempt = _attempt_in(there)
+            with files.explain_errors(attempt):
+                files.replace(attempt, plan.old.encode())
             sides.update_index()
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 # A hook may refuse to move the branch after git has written the files.
-                left = undo_and_report(CheckoutSides(there, plan.old, plan.new))
+                after = CheckoutSides(there, plan.old, plan.new, is_interrupted=True)
+                left = undo_and_report(after)
+                if not left:
+                    files.remove(attempt)
                 raise to_refused_error(
                     f"git could not merge into `{plan.base}` in {top}{left}", reply
                 )
             if not self._is_there(plan):
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
+            files.remove(attempt)
 
     def _alone(self) -> AbstractContextManager[int]:
         """Keep other orchestrators from merging during the ``with`` block; see `inherited_lock`."""
@@ -249,7 +262,18 @@ def _dirty(base: str, there: GitProgram, paths: tuple[str, ...]) -> CheckoutDirt
     )
 
 
-def _finish(top: Path, doing: InProgress) -> str:
+def _attempt_in(there: GitProgram) -> Path:
+    reply = there.must_read("find its files", "rev-parse", "--git-path", _ATTEMPT)
+    return there.root() / decode_output(reply.out).removesuffix("\n")
+
+
+def _compare(there: GitProgram, old: str, new: str) -> CheckoutSides:
+    """Compare the files of a checkout; recognise those of an attempt that was interrupted."""
+    attempt = files.read_limited(_attempt_in(there), len(old))
+    return CheckoutSides(there, old, new, is_interrupted=attempt == old.encode())
+
+
+def _finish(top: Path, doing: InProgress) -> tuple[str, str]:
     return finish_it(Head(commit=None, branch=None, in_progress=doing), str(top))
 
 
@@ -268,7 +292,7 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
     if doing is not None:
         raise CheckoutBusyError(
             f"a {doing} is in progress in {top}, where branch `{base}` is checked out",
-            hints=(_finish(top, doing),),
+            hints=_finish(top, doing),
         )
 
 
@@ -284,5 +308,5 @@ def _require_no_rebase(top: Path, base: str) -> None:
         if path.is_file() and path.read_bytes().strip() == encode_text(f"{HEADS}{base}"):
             raise CheckoutBusyError(
                 f"branch `{base}` is being rebased in {top}",
-                hints=(_finish(top, "rebase"),),
+                hints=_finish(top, "rebase"),
             )

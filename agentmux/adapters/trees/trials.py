@@ -78,7 +78,8 @@ class GitTrials:
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._go(sides, words)
         if reply.status != 0 and self._head() != trial.commit:
-            left = undo_and_report(CheckoutSides(self._git, trial.head, trial.commit))
+            after = CheckoutSides(self._git, trial.head, trial.commit, is_interrupted=True)
+            left = undo_and_report(after)
             if not left:
                 self.delete_record()
             raise to_refused_error(
@@ -107,11 +108,15 @@ class GitTrials:
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
             reply = self._go(sides, words)
             if reply.status != 0 and self._head() == trial.commit:
-                left = undo_and_report(CheckoutSides(self._git, trial.commit, self._tip(trial)))
+                after = CheckoutSides(
+                    self._git, trial.commit, self._tip(trial), is_interrupted=True
+                )
+                left = undo_and_report(after)
                 raise to_refused_error(f"git could not go back{left}", reply)
         elif head == trial.head and not trial.is_shown:
             # The checkout was killed before HEAD moved.
-            changed = CheckoutSides(self._git, trial.head, trial.commit).undo()
+            sides = CheckoutSides(self._git, trial.head, trial.commit, is_interrupted=True)
+            changed = sides.undo()
             if changed:
                 raise CheckoutDirtyError(
                     "the checkout of the session's files was interrupted, and cannot be taken back:"

@@ -46,6 +46,8 @@ from agentmux.adapters.git.work_tree import (
     GITDIR,
     MARKER,
     WorktreeMarker,
+    branch_at,
+    is_branch_gone,
     linked_git_dir,
     marker_of,
     work_tree,
@@ -67,6 +69,7 @@ from agentmux.adapters.trees.restoration import (
     write_restored,
 )
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.workplace import branch_gone_words
 from agentmux.core.names import layout
 from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.errors import AgentmuxError, BlockedError
@@ -249,7 +252,7 @@ class LinkedWorktrees:
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         if self.is_there(spec):
-            return None
+            return self._lost_branch(spec)
         taken = self._detect_move(spec) or self._detect_occupant(spec)
         error = taken or self._held_back(spec) or self._on_its_branch(spec, again=again)
         return error or (why_not_restored(self._git, spec) if again else None)
@@ -310,21 +313,23 @@ class LinkedWorktrees:
         if owner not in {"", spec.session} or (exists and not owner and not ours):
             return WorktreeTakenError(f"branch `{name}` exists already, and is not this session's")
         if ours and not exists:
-            return BlockedError(
-                f"branch `{name}`, on which this session works, does not exist any more",
-                reason="branch_gone",
-                hints=(f"make it again where its work ended: git branch {self._end(spec)}",),
-            )
+            message, hint = branch_gone_words(name, self._end(spec))
+            return BlockedError(message, reason="branch_gone", hints=(hint,))
         return None
 
+    def _lost_branch(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if HEAD of the worktree is on the session's branch, and that is gone."""
+        is_gone = branch_at(spec.path) == spec.branch and is_branch_gone(spec.path, spec.branch)
+        return self._on_its_branch(spec, again=True) if is_gone else None
+
     def _end(self, spec: WorktreeSpec) -> str:
-        """Return the branch's name and its last known commit, as arguments for ``git branch``."""
+        """Return the last known commit of a branch that is gone."""
         saved = spec.checkpoint
-        last = (last_head(each, spec) for each in self._absent(spec))
+        last = (last_head(each, spec) for each in self._own(spec))
         for each in (*last, saved.head if saved is not None else None):
             if each is not None and self._git.commit(each) is not None:
-                return f"{shlex.quote(spec.branch)} {each}"
-        return f"{shlex.quote(spec.branch)} {spec.commit}"
+                return each
+        return spec.commit
 
     def _clear(self, spec: WorktreeSpec) -> None:
         """Remove what a killed `make`, or a manual deletion, has left of this worktree.
@@ -568,12 +573,16 @@ class LinkedWorktrees:
         return tuple(decode_output(reply.out).splitlines())
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
-        """Return the last commits of the lines of work that the worktree's HEAD has left."""
+        """Return the last commits of the lines of work that the worktree's HEAD has left.
+
+        If the session's branch was deleted, the last commit that it had is one of them.
+        """
         onto = () if base is None else (f"refs/heads/{base}",)
         mine = (f"refs/heads/{spec.branch}",) if spec.branch else ()
         known = (spec.commit, *onto, *mine)
         ends = self._inside(spec).left_commits(since=spec.commit, known=known)
-        return tuple(each.commit for each in ends)
+        lost = (self._end(spec),) if self._lost_branch(spec) is not None else ()
+        return (*lost, *(each.commit for each in ends))
 
     def _list_saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
         """Return the files that only the last checkpoint has.

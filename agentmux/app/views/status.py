@@ -252,7 +252,9 @@ def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]
 
 
 def _left_branch(site: Site, entry: SessionEntry) -> str:
-    """Return a sentence if HEAD has left the branch of an unfinished session; else empty.
+    """Return a sentence if HEAD has left the branch of an unfinished session, or if that is gone.
+
+    Else empty.
 
     Reads only files.
     """
@@ -260,9 +262,14 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
     if entry.problem is not None or entry.is_done or entry.is_moved or not place.is_dir():
         return ""
     branch = site.repositories.branch_at(place)
-    if branch is None or branch == entry.text("branch"):
+    is_on_it = branch == entry.text("branch")
+    if branch is None or (is_on_it and not site.repositories.is_branch_gone(place, branch)):
         return ""
-    from agentmux.core.decisions.workplace import left_branch_notice
+    from agentmux.core.decisions.workplace import branch_gone_words, left_branch_notice
+
+    if is_on_it:
+        end = site.repositories.last_commit_at(place)
+        return "; ".join(branch_gone_words(branch, end)) if branch and end else ""
 
     try:
         return left_branch_notice(decode(entry.fields, where="state.json"), branch)

@@ -114,7 +114,6 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         _end_own_session(environ)
         render.failure("the command that started this orchestrator has ended", ("agentmux list",))
         return ExitCode.NOT_FOUND
-    os.umask(0o077)
     waiting = [Path(request.ready)] if request.ready else []
 
     def report(said: OrchestratorReport) -> None:

@@ -315,5 +315,15 @@ def left_branch_notice(state: SessionState, branch: str | None) -> str:
     )
 
 
+def branch_gone_words(branch: str, end: str) -> tuple[str, str]:
+    """Return a message that the session's branch is gone, and a hint with a git command.
+
+    The command creates the branch at the commit ``end``, where the session's work ended; nothing is
+    run.
+    """
+    again = f"make it again where its work ended: git branch {shlex.quote(branch)} {end}"
+    return f"branch `{branch}`, on which this session works, does not exist any more", again
+
+
 def _place(commit: str | None, branch: str | None) -> str:
     return f"branch {branch}" if branch else f"{(commit or 'no commit')[:12]}, detached"

@@ -68,16 +68,26 @@ class IndexBusyError(GitError):
             None if there is another reason.
     """
 
-    def __init__(self, lock: Path | None, *, said: str = "") -> None:
+    def __init__(self, lock: Path | None, *, said: str = "", then: str = "") -> None:
+        """Say what is in the way.
+
+        Args:
+            lock: See the class.
+            said: What git said, if there is no lock file.
+            then: A hint with the command that tries again once the lock file is gone; empty if that
+                happens by itself, as with a commit.
+        """
         self.lock = lock
+        hints: tuple[str, ...]
         if lock is None:
             message = f"the index could not be updated to the commit: {said}"
-            hint = "fix that, then stop the session and resume it"
+            hints = ("fix that, then stop the session and resume it",)
         else:
             message = f"{lock} exists: another git is running, or one that crashed left it"
-            remove = f"rm {shlex.quote(str(lock))}"
-            hint = f"the commit is made when that file is gone; if no git is running: {remove}"
-        super().__init__(message, hints=(hint,))
+            remove = f"if no git is running: rm {shlex.quote(str(lock))}"
+            is_made = f"the commit is made when that file is gone; {remove}"
+            hints = (remove, then) if then else (is_made,)
+        super().__init__(message, hints=hints)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,17 +126,19 @@ class LeftCommits:
     is_related: bool = True
 
 
-def finish_it(head: Head, worktree: str | None = None) -> str:
-    """Return the hint with the git command that finishes the operation in progress; runs nothing.
+def finish_it(head: Head, worktree: str | None = None) -> tuple[str, str]:
+    """Return hints with the git commands that finish the operation in progress; runs nothing.
 
-    The command never aborts the operation, because that would lose the work done in it.
+    The first one shows what is left to do: with conflicts, git refuses to finish it. No command
+    aborts the operation, because that would lose the work done in it.
 
     Args:
         head: A HEAD with an operation in progress.
         worktree: The work tree for ``git -C``; None for the current directory.
     """
     git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
-    return f"finish it: {git} {head.in_progress} --continue"
+    left = f"see what is left to resolve: {git} status"
+    return left, f"finish it: {git} {head.in_progress} --continue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,21 @@ def test_a_push_can_be_repeated_and_is_never_forced(project: Path) -> None:
     assert tip(there, "agentmux/x") == before
 
 
+@pytest.mark.parametrize("key", ["url", "pushurl"])
+def test_a_relative_url_counts_from_the_checkout_as_the_users_own_push(
+    project: Path, key: str
+) -> None:
+    there = add(project, "origin")
+    git(project, "config", "remote.origin.url", "https://example.invalid/r.git")
+    git(project, "config", f"remote.origin.{key}", "../origin.git")
+    place = project.parent / "worktrees" / "x"
+    git(project, "worktree", "add", "-q", "-b", "agentmux/x", str(place))
+    commit = tip(place, "HEAD")
+    for folder, name in ((place, "from-the-worktree"), (project, "from-the-checkout")):
+        remotes(folder).push("origin", name, commit)
+        assert tip(there, name) == commit
+
+
 def test_a_push_that_others_went_on_from_counts_as_done(project: Path) -> None:
     there = add(project, "origin")
     first = tip(project, "HEAD")

@@ -198,6 +198,16 @@ def test_dirty_holds_staged_unstaged_untracked_and_both_ends_of_a_rename(
     assert git.dirty() == (".gitignore", "kept.txt", "mine.txt", "new/file.txt", "renamed.txt")
 
 
+def test_a_file_that_is_not_tracked_any_more_and_still_there_is_dirty_once(
+    started: Path, git: Git, run: Run
+) -> None:
+    name = run("ls-files").split()[0]
+    run("rm", "-q", "--cached", name)
+    assert (started / name).exists()
+    assert git.dirty() == (name,)
+    assert git.changes() == (name,)
+
+
 def test_our_own_folder_and_nested_repositories_are_not_dirty(
     started: Path, git: Git, run: Run
 ) -> None:

@@ -97,6 +97,20 @@ def racing(tmp_path: Path, command: str, first: str) -> str:
 # -- computing -----------------------------------------------------------------------------------
 
 
+def test_what_was_put_aside_is_named_at_the_top_of_a_bare_repository(
+    project: Path, tmp_path: Path
+) -> None:
+    bare, main = tmp_path / "bare" / ".bare", tmp_path / "bare" / "main"
+    git(project, "clone", "-q", "--bare", ".", str(bare))
+    (bare.parent / ".git").write_text("gitdir: ./.bare\n")
+    git(bare.parent, "worktree", "add", "-q", "main", "main")
+    (main / "README.md").write_text("mine\n")
+    git(main, "stash", "push", "-q", "--message", git_commands.FOR_MERGE)
+    back, _ = merges(bare.parent).stash_hints("main")
+    command = f"git -C {main} stash pop --index stash@{{0}}"
+    assert back == f"put back what was put aside on main: {command}"
+
+
 def test_a_base_with_nothing_else_gets_the_result_itself(project: Path) -> None:
     before = git(project, "for-each-ref")
     plan = planned(project)
@@ -582,6 +596,57 @@ def test_git_itself_is_killed_in_the_middle_of_the_checkout(
     assert {n: t for n, t in after.items() if n not in touched} == {
         n: t for n, t in before.items() if n not in touched
     }
+
+
+@pytest.mark.parametrize("lack", ["disk", "process"])
+@pytest.mark.parametrize("others", [False, True])
+def test_files_that_git_could_not_write_completely_are_not_the_users(
+    project: Path, tmp_path: Path, lack: str, others: bool
+) -> None:
+    if not others:  # nothing else is written completely, which would show that it was git
+        git(project, "branch", "-qf", "work", "main")
+    on_main(project, "A big.txt", "old\n" * 9000)
+    git(project, "checkout", "-q", "work")
+    git(project, "merge", "-q", "main")
+    (project / "big").mkdir()
+    (project / "big" / "new.txt").write_text("new\n" * 9000)
+    on_main(project, "A big.txt", "newer\n" * 9000)
+    git(project, "checkout", "-q", "main")
+    plan, before = planned(project), files(project)
+    # A write beyond the limit ends like one on a full disk, or kills git.
+    limit = ("trap '' XFSZ; " if lack == "disk" else "") + "ulimit -f 8"
+    path = racing(tmp_path, "merge", limit)
+    lock = project / ".git" / "index.lock"
+    with pytest.raises(GitError) as caught:
+        merges(project, PATH=path).fast_forward(plan, project)
+    assert tip(project, "main") == plan.old
+    assert lock.exists() is (lack == "process")
+    if lack == "disk":
+        assert "unable to write file" in str(caught.value)
+        assert "stays" not in str(caught.value)
+        assert files(project) == before
+        assert not (project / "big").exists()
+        assert git(project, "status", "--porcelain") == ""
+    else:
+        assert "what it wrote stays there, uncommitted: A big.txt" in str(caught.value)
+        assert 0 < (project / "A big.txt").stat().st_size < 9000
+        lock.unlink()
+    merges(project).fast_forward(plan, project)
+    assert tip(project, "main") == plan.new
+    assert git(project, "status", "--porcelain") == ""
+    assert not (project / ".git" / "agentmux-merging").exists()
+
+
+def test_a_file_that_only_looks_as_if_git_had_begun_it_is_the_users(project: Path) -> None:
+    on_main(project, "list.txt", "one\n")
+    git(project, "checkout", "-q", "work")
+    git(project, "merge", "-q", "main")
+    on_main(project, "list.txt", "one\ntwo\nthree\n")
+    git(project, "checkout", "-q", "main")
+    (project / "list.txt").write_text("one\ntwo\n")
+    with pytest.raises(CheckoutDirtyError, match=r"list\.txt"):
+        merges(project).fast_forward(planned(project), project)
+    assert (project / "list.txt").read_text() == "one\ntwo\n"
 
 
 def on_work(project: Path, path: str, text: str) -> None:

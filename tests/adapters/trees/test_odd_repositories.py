@@ -181,6 +181,27 @@ def test_a_sparse_checkout_from_worktree_to_merge(project: Path) -> None:
     assert git(project, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("kind", [("--cone", "--sparse-index", "in"), ("--no-cone", "/in/")])
+def test_new_files_outside_of_a_sparse_checkout_are_shown_as_they_are_committed(
+    project: Path, kind: tuple[str, ...]
+) -> None:
+    start = add(project, in__file="in\n", out__file="out\n")
+    git(project, "sparse-checkout", "set", *kind)
+    names = ("in/file", "in/new", "out/file", "out/new")
+    for name in names:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("changed\n")
+    repository = Git(project, os.environ)
+    before = git(project, "ls-files", "--stage")
+    now = repository.stat(ChangeRange(since=start))
+    assert [line.split()[0] for line in now[:-1]] == list(names)
+    assert git(project, "ls-files", "--stage") == before
+    made = repository.commit("Add", repository.dirty(), trailer=TRAILER)
+    assert repository.stat(ChangeRange(since=start, until=made)) == now
+    assert repository.stat(ChangeRange(since=start)) == now
+    assert (project / "out" / "new").read_text() == "changed\n"
+
+
 def test_a_file_whose_filter_is_missing_is_named_when_it_comes_back(project: Path) -> None:
     add(project, **{".gitattributes": "*.big filter=lfs\n", "data.big": "pointer\n"})
     spec = begun(project)

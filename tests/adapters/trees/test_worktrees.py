@@ -210,7 +210,7 @@ def test_a_worktree_that_was_deleted_comes_back_on_its_branch(project: Path, how
     assert (spec.path / "more.txt").exists()
 
 
-@pytest.mark.follows("make it again where its work ended: git branch …")
+@pytest.mark.follows("make it again where its work ended: git branch … …")
 def test_a_branch_that_is_gone_is_not_made_again(project: Path) -> None:
     spec = spec_of(project)
     worktrees(project).make(spec, again=False)

@@ -744,8 +744,10 @@ def test_another_branch_is_named(tmp_path: Path) -> None:
     git(project, "commit", "-q", "--allow-empty", "-m", "more")
     editor = ("-c", "sequence.editor=sed -i s/pick/edit/")
     git(project, *editor, "rebase", "-q", "-i", "--keep-empty", "HEAD~1")
-    assert plan_resume(world, disk.files).warnings == (
-        "a rebase is in progress in your checkout; finish it: git rebase --continue",
+    (said,) = plan_resume(world, disk.files).warnings
+    assert said == (
+        "a rebase is in progress in your checkout; see what is left to resolve: git status;"
+        " finish it: git rebase --continue"
     )
     git(project, "rebase", "--continue")
     git(project, "branch", "-qD", "main")

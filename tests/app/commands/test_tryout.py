@@ -64,7 +64,10 @@ def test_a_checkout_that_is_not_clean_is_left_alone(scene: Scene) -> None:
     git(scene.project, "merge", "-q", "--no-commit", "--no-ff", "main")
     with pytest.raises(BlockedError, match="a merge is in progress in your checkout") as caught:
         scene.begin()
-    assert caught.value.hints == ("finish it: git merge --continue",)
+    assert caught.value.hints == (
+        "see what is left to resolve: git status",
+        "finish it: git merge --continue",
+    )
     assert not (scene.project / ".git" / "agentmux-try").exists()
 
 
@@ -105,7 +108,10 @@ def test_what_is_in_progress_in_a_trial_is_finished_before_its_commits_are_kept(
     git(scene.project, "merge", "-q", "--no-commit", "--no-ff", "theirs")
     with pytest.raises(BlockedError, match="a merge is in progress in your checkout") as caught:
         end_trial(scene.world)
-    assert caught.value.hints == ("finish it: git merge --continue",)
+    assert caught.value.hints == (
+        "see what is left to resolve: git status",
+        "finish it: git merge --continue",
+    )
     git(scene.project, "commit", "-qm", "Merged")
     made = git(scene.project, "rev-parse", "HEAD").strip()
     with pytest.raises(BlockedError, match="you have committed on the files of") as caught:

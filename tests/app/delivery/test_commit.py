@@ -190,7 +190,7 @@ def test_while_another_operation_is_in_progress_nothing_is_committed(
     error = find_head_error(world, state)
     assert error is not None
     assert error.message == "a merge is in progress in this repository"
-    assert "git merge --continue" in error.hints[0]
+    assert "git merge --continue" in error.hints[1]
     with pytest.raises(GitError, match="a merge is in progress"):
         commit(world, state, APPROVAL)
     assert git(project, "log", "--format=%s") == "Begin\n"
@@ -355,7 +355,7 @@ def test_while_another_operation_is_in_progress_in_the_worktree_nothing_is_commi
     head.write_text(f"{state.options.base}\n")
     with pytest.raises(GitError, match=f"a merge is in progress in {place}") as caught:
         commit(world, state, APPROVAL)
-    assert f"git -C {place} merge --continue" in caught.value.hints[0]
+    assert f"git -C {place} merge --continue" in caught.value.hints[1]
     assert git(place, "log", "--format=%s") == "Begin\n"
     head.unlink()
     assert commit(world, state, APPROVAL)[0]
@@ -511,7 +511,8 @@ def test_a_merge_that_has_begun_is_finished_and_not_thrown_away(
     git(place, "add", "resolved.txt")
     error = find_head_error(world, state)
     assert error is not None
-    assert error.hints[0] == f"finish it: git -C {place} merge --continue"
+    assert error.hints[0] == f"see what is left to resolve: git -C {place} status"
+    assert error.hints[1] == f"finish it: git -C {place} merge --continue"
     follow(world, state)
     assert files_of(place) >= {"apart.txt", "here.txt", "resolved.txt"}
 

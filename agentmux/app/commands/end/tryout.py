@@ -109,7 +109,7 @@ def _require_idle(head: Head) -> None:
         raise BlockedError(
             f"a {head.in_progress} is in progress in your checkout",
             reason=_DIRTY,
-            hints=(finish_it(head),),
+            hints=finish_it(head),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.session.workplace.branch_mismatch import compare_head, keep_as
+from agentmux.app.session.workplace.own_worktree import find_remake_obstacle
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import ways_back
@@ -21,7 +22,7 @@ from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
-from agentmux.errors import AgentmuxError, data_error_from
+from agentmux.errors import AgentmuxError, BlockedError, data_error_from
 from agentmux.ports.git.repository import (
     GitError,
     Head,
@@ -56,7 +57,9 @@ def find_head_error(world: World, state: SessionState, way: str = "") -> GitErro
         way: Where the result is to go, for the hints; empty stands for the way of the delivery in
             progress, else the configured one.
     """
-    error = _find_moved_head(world, state)
+    error: AgentmuxError | None = _find_moved_head(world, state)
+    if error is None:
+        error = _find_lost_branch(world, state)
     if error is None:
         return _find_rewritten_history(world, state)
     return GitError(error.message, hints=(*error.hints, approve_again(state, way)))
@@ -126,9 +129,16 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
     if head.in_progress:
         return GitError(
             f"a {head.in_progress} is in progress in {state.worktree}",
-            hints=(finish_it(head, state.worktree),),
+            hints=finish_it(head, state.worktree),
         )
     return _elsewhere(world, state, head) if head.branch != state.branch else None
+
+
+def _find_lost_branch(world: World, state: SessionState) -> BlockedError | None:
+    """Return the error that the branch of the session's worktree was deleted; else None."""
+    if not state.commits or world.repository.head().commit is not None:
+        return None
+    return find_remake_obstacle(world, state, world.project / state.feature_dir)
 
 
 def _find_rewritten_history(world: World, state: SessionState) -> GitError | None:
@@ -172,7 +182,7 @@ def is_elsewhere(state: SessionState, head: Head) -> bool:
 
 def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tuple[str, ...]:
     if head.in_progress:
-        return (finish_it(head),)
+        return finish_it(head)
     if head.branch != began.branch:
         return ways_back(compare_head(world, state, head))
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.

@@ -22,7 +22,7 @@ from agentmux.ports.git.merging import (
     MergeConflictError,
     MergePlan,
 )
-from agentmux.ports.git.repository import GitError
+from agentmux.ports.git.repository import GitError, IndexBusyError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -154,7 +154,7 @@ class MergeStep:
                 merging.fast_forward(plan, top, keep=_held(work.world, top, work.home))
         except BaseMovedError as error:
             raise OvertakenError(error.message) from error
-        except (CheckoutBusyError, CheckoutDirtyError) as error:
+        except (CheckoutBusyError, CheckoutDirtyError, IndexBusyError) as error:
             raise _again(error, work.state) from error
         return {}
 
@@ -184,7 +184,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         request = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
         again = f"agentmux request-changes --from fixing --session {home.name} {request}"
         return GitError(error.message, hints=(f"have a coder resolve it: {again}",))
-    except (CheckoutBusyError, CheckoutDirtyError) as error:
+    except (CheckoutBusyError, CheckoutDirtyError, IndexBusyError) as error:
         return _again(error, state)
     except MissingError:
         raise
@@ -194,6 +194,8 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
 
 def _again(error: GitError, state: SessionState) -> GitError:
     """Return the error about the checkout of the base branch, with the hint to approve again."""
+    if isinstance(error, IndexBusyError):
+        return IndexBusyError(error.lock, then=approve_again(state, MERGE))
     return GitError(error.message, hints=(*error.hints, approve_again(state, MERGE)))
 
 

@@ -33,7 +33,8 @@ def branch_left(world: World, state: SessionState) -> str:
         return ""
     if head.in_progress:
         where = state.worktree or "your checkout"
-        return f"a {head.in_progress} is in progress in {where}; {finish_it(head, state.worktree)}"
+        ways = "; ".join(finish_it(head, state.worktree))
+        return f"a {head.in_progress} is in progress in {where}; {ways}"
     return left_branch_message(state, compare_head(world, state, head))
 
 
