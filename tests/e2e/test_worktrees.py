@@ -56,10 +56,8 @@ def test_a_worktree_from_start_to_commit(project: Project) -> None:
     project.git("-C", str(place), "checkout", "-q", "-b", "elsewhere")
     project.git("-C", str(place), "branch", "-q", "-D", "agentmux/add-a-greeting")
     said = project.fails(3, "approve", session.name, "--yes")
-    assert (
-        f"git -C {place} switch --no-recurse-submodules --no-overwrite-ignore -c agentmux/add-a-greeting"
-        in said
-    )
+    switch = "switch --no-recurse-submodules --no-overwrite-ignore"
+    assert f"git -C {place} {switch} -c agentmux/add-a-greeting" in said
     project.git("-C", str(place), "switch", "-q", "-c", "agentmux/add-a-greeting")
     before = project.git("status", "--porcelain", "--branch")
     hooks = "no hooks will run: `core.hooksPath` is .husky/_, which the worktree does not have"

@@ -77,10 +77,8 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
     error = find_head_error(world, state)
     assert error is not None
-    assert (
-        f"switch --no-recurse-submodules --no-overwrite-ignore --detach {str(state.options.base)[:12]}"
-        in error.hints[0]
-    )
+    switch = "switch --no-recurse-submodules --no-overwrite-ignore"
+    assert f"{switch} --detach {str(state.options.base)[:12]}" in error.hints[0]
     git(project, "switch", "-q", "--detach")
     git(project, "branch", "-q", "-f", "main", str(state.options.base))
     theirs = git(project, "rev-parse", "HEAD").strip()
