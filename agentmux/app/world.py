@@ -61,6 +61,8 @@ class Repositories:
             branch cannot be determined.
         is_branch_gone: Takes the directory and the short name of a branch. Returns whether the
             repository has no such branch; False if that cannot be determined.
+        is_half_made: Returns whether the directory is a linked worktree that no session has marked
+            as complete.
         around: Returns the git directory that all worktrees of the repository share; None outside
             of a repository.
         tops_of: Takes such a git directory. Yields the top directory of each worktree that the
@@ -70,6 +72,7 @@ class Repositories:
     nested: Callable[[Path], tuple[str, ...]]
     branch_at: Callable[[Path], str | None]
     is_branch_gone: Callable[[Path, str], bool]
+    is_half_made: Callable[[Path], bool]
     around: Callable[[Path], Path | None]
     tops_of: Callable[[Path], Iterator[Path]]
 

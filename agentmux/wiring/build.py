@@ -414,6 +414,7 @@ def _repositories(environ: Mapping[str, str]) -> Repositories:
         nested=lambda folder: _find_nested(folder, environ),
         branch_at=work_tree.branch_at,
         is_branch_gone=work_tree.is_branch_gone,
+        is_half_made=work_tree.is_half_made,
         around=work_tree.repository_around,
         tops_of=work_tree.worktree_tops,
     )

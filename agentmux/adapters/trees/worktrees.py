@@ -60,6 +60,11 @@ from agentmux.adapters.trees.absent_folder import (
     saved_files,
     set_aside,
 )
+from agentmux.adapters.trees.half_made import (
+    compare_aside,
+    list_half_made_changes,
+    set_folder_aside,
+)
 from agentmux.adapters.trees.restoration import (
     restored_tree,
     why_not_restored,
@@ -221,6 +226,7 @@ class LinkedWorktrees:
                     warnings += write_restored(self._program(spec), saved)
                 _make_inner(spec)
                 warnings += self._copy(spec, spec.home / layout.COPIED)
+                warnings += compare_aside(spec)
             self._mark(spec)
             return warnings
 
@@ -293,10 +299,12 @@ class LinkedWorktrees:
     def _detect_occupant(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         if not os.path.lexists(spec.path) or (spec.path.is_dir() and not any(spec.path.iterdir())):
             return None
+        return None if self._has_begun(spec) else _make_taken_error(spec)
+
+    def _has_begun(self, spec: WorktreeSpec) -> bool:
+        """Whether the folder at the worktree's path is the session's, complete or half made."""
         begun = (_link_of(each) for each in self._own(spec) if _links_to(_link_of(each), each))
-        if any(link.parent == spec.path for link in begun):
-            return None
-        return _make_taken_error(spec)
+        return any(link.parent == spec.path for link in begun)
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return an error if the branch belongs to someone else, or no longer exists."""
@@ -325,8 +333,12 @@ class LinkedWorktrees:
                 return f"{shlex.quote(spec.branch)} {each}"
         return f"{shlex.quote(spec.branch)} {spec.commit}"
 
-    def _clear(self, spec: WorktreeSpec) -> None:
+    def _clear(
+        self, spec: WorktreeSpec, take_away: Callable[[WorktreeSpec], object] | None = None
+    ) -> None:
         """Remove what a killed `make`, or a manual deletion, has left of this worktree.
+
+        ``take_away`` frees the path of a folder that is only half made; None deletes the folder.
 
         Raises:
             WorktreeTakenError: The worktree is complete, and was moved to another path.
@@ -337,7 +349,7 @@ class LinkedWorktrees:
         for admin in self._own(spec):
             link = _link_of(admin)
             if link.parent == spec.path and _links_to(link, admin):
-                delete_tree(spec.path)  # never completed, so nobody worked there
+                take_away(spec) if take_away is not None else delete_tree(spec.path)
             delete_tree(admin)
 
     def _own(self, spec: WorktreeSpec) -> list[Path]:
@@ -421,7 +433,7 @@ class LinkedWorktrees:
         def add() -> GitReply:
             for each in self._absent(spec):
                 set_aside(self._git, each, spec)
-            self._clear(spec)
+            self._clear(spec, set_folder_aside)
             return self._git.run(*words, *place, keep_open=(held,))
 
         reply = _patient(add)
@@ -504,11 +516,9 @@ class LinkedWorktrees:
         if moved is not None:
             raise moved
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
-        changed: tuple[str, ...] = ()
-        hidden: tuple[str, ...] = ()
-        besides: tuple[str, ...] = ()
+        nothing: tuple[str, ...] = ()
+        changed = hidden = besides = behind = nothing
         heads, is_there = [tip], self._is_marked(spec)
-        behind: tuple[str, ...] = ()
         doing = None
         if is_there:
             inside = self._inside(spec)
@@ -521,6 +531,8 @@ class LinkedWorktrees:
             heads += [head.commit] if head.commit != tip else []
             doing = head.in_progress
             behind = (*self._left_behind(spec, base), *own_commits(self._git, spec.path))
+        elif self._has_begun(spec):
+            changed = list_half_made_changes(self._git, spec, tip, self._common())
         held = [held_work(self._git, each, spec) for each in self.list_kept(spec)]
         away = (commit for each in held for commit in (each.head, *each.own) if commit is not None)
         behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))

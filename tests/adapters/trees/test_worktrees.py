@@ -191,6 +191,63 @@ def test_git_itself_was_killed(project: Path, left: str) -> None:
     check(project, spec)
 
 
+def half_made(project: Path, spec: WorktreeSpec, *more: str) -> Path:
+    """Leave what a git that was killed while it made the worktree leaves; return the folder."""
+    (project / "b.txt").write_text("b\n")
+    (project / ".gitignore").write_text(".env\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "More", *more)
+    worktrees(project).make(spec_of(project), again=False)
+    admin = project / ".git" / "worktrees" / "x"
+    (admin / "agentmux-session").unlink()
+    (admin / "index").unlink()
+    (spec.path / "README.md").write_text("# A pro")
+    (spec.path / "b.txt").unlink()
+    return spec.path
+
+
+def test_what_is_written_into_a_half_made_worktree_is_kept(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    spec = spec_of(project)
+    with (place / "README.md").open("a") as file:
+        file.write("ject\nmy edit\n")
+    (place / "mine.txt").write_text("my fix\n")
+    aside = place.with_name("x.half-made-11111111")
+    aside.mkdir()
+    (aside / "from a call that was killed").write_text("mine, too\n")
+    (warning, other) = worktrees(project).make(spec, again=True)
+    assert worktrees(project).is_made(spec)
+    assert (place / "README.md").read_text() == "# A project\n"
+    second = place.with_name("x.half-made-11111111-2")
+    assert warning.endswith(f"(from a call that was killed) is kept in {aside}")
+    assert other == (
+        f"2 files that somebody wrote while the worktree was only half made (README.md, mine.txt)"
+        f" are kept in {second}"
+    )
+    assert (second / "mine.txt").read_text() == "my fix\n"
+    assert (second / "README.md").read_text() == "# A project\nmy edit\n"
+    assert not (second / ".git").exists()
+
+
+def test_what_git_wrote_of_a_half_made_worktree_goes(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    spec = spec_of(project)
+    assert worktrees(project).make(spec, again=True) == ()
+    assert [each.name for each in place.parent.iterdir()] == ["x"]
+
+
+def test_a_removal_names_what_is_written_into_a_half_made_worktree(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    (place / "README.md").write_text("# A project\nmy edit\n")
+    (place / "mine.txt").write_text("my fix\n")
+    (place / ".env").write_text("ignored\n")
+    loss = worktrees(project).removal_loss(spec_of(project), "main")
+    assert loss.changed == ("README.md", "mine.txt")
+    (place / "mine.txt").unlink()
+    (place / "README.md").unlink()
+    assert not worktrees(project).removal_loss(spec_of(project), "main")
+
+
 @pytest.mark.parametrize("how", ["deleted", "unlocked and deleted", "pruned"])
 def test_a_worktree_that_was_deleted_comes_back_on_its_branch(project: Path, how: str) -> None:
     spec = spec_of(project)

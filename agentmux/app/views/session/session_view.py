@@ -142,7 +142,7 @@ class SessionView:
         outdated: Whether its orchestrator runs another version of AgentMux; not in JSON.
         branch_gone: Whether the session is done and its branch no longer exists; set by
             `with_branch`; not in JSON.
-        away: Whether its worktree is missing; not in JSON, where ``problems`` says it.
+        away: Whether its worktree is missing or half made; not in JSON, where ``problems`` says it.
         label: The status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
         title: The first line of the feature request; not in JSON.
