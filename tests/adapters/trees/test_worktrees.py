@@ -659,6 +659,40 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     assert not made.removal_loss(spec, None)
 
 
+TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [
+        ("git reset -q --hard HEAD~", ["Work"]),
+        (TAKE_BACK, ["Work"]),
+        ("git reset -q --hard HEAD~; git commit -q --allow-empty -m Other", ["Work"]),
+        ("git reset -q HEAD~", []),  # the files are there still
+        ("git reset -q --soft HEAD~; git commit -qm Again", []),
+        ("git reset -q --hard HEAD~; echo else > README.md; git commit -qam Else", []),
+        ("git reset -q --hard HEAD~; echo else > new.txt", []),
+        ("git reset -q --hard HEAD~; git cherry-pick ORIG_HEAD", []),
+        ("git commit -q --amend -m Amended; git reset -q --hard HEAD~", ["Amended"]),
+        ("git reset -q --hard HEAD~; git reset -q --hard ORIG_HEAD", []),
+        ("git stash -q --all; git reset -q --hard", []),
+    ],
+)
+def test_a_commit_that_a_reset_undid_counts_unless_something_replaced_it(
+    project: Path, after: str, named: list[str]
+) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    (spec.path / "new.txt").write_text("new\n")
+    (spec.path / "README.md").write_text("changed\n")
+    git(spec.path, "add", "-A")
+    git(spec.path, "commit", "-qm", "Work")
+    subprocess.run(["sh", "-c", after], cwd=spec.path, check=True, capture_output=True)
+    found = made.removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == named
+    assert len(found.tips_off_branch) == len(named)
+
+
 @pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])
 def test_a_change_that_git_was_told_not_to_look_at_counts(project: Path, mark: str) -> None:
     made, spec = worktrees(project), spec_of(project)
