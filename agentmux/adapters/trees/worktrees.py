@@ -513,8 +513,9 @@ class LinkedWorktrees:
     ) -> WorktreeLoss:
         self._require_linked(spec)
         moved = None if self._is_of_session(spec) else self._detect_move(spec)
-        if moved is not None:
-            raise moved
+        refusal = self._detect_lock(spec) or moved
+        if refusal is not None:
+            raise refusal
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
         nothing: tuple[str, ...] = ()
         changed = hidden = besides = behind = nothing
@@ -632,6 +633,23 @@ class LinkedWorktrees:
                 reason="worktree_unlinked",
                 hints=(f"link it: git worktree repair {shlex.quote(str(spec.path))}",),
             )
+
+    def _detect_lock(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if the user has locked the worktree; a lock of ours names the session."""
+        for admin in self._own(spec):
+            lock = admin / "locked"
+            reason = _read(lock).strip()
+            # While git makes a worktree, it has a lock of git's own.
+            if marker_of(admin) is None or not lock.exists() or reason == spec.session:
+                continue
+            place = _link_of(admin).parent
+            why = f" ({' '.join(reason.split())})" if reason else ""
+            return BlockedError(
+                f"the worktree {place} is locked{why}, and not by agentmux",
+                reason="worktree_locked",
+                hints=(f"if it may go, unlock it: git worktree unlock {shlex.quote(str(place))}",),
+            )
+        return None
 
     def _list_changes(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Return the uncommitted paths, including submodules and nested repositories with work."""

@@ -326,7 +326,7 @@ class Worktrees(Protocol):
 
         Raises:
             BlockedError: Git does not recognise the worktree, because the repository was moved; or
-                the user moved the worktree with git.
+                the user moved the worktree with git, or locked it.
             GitError: Git cannot answer.
         """
 

@@ -123,6 +123,32 @@ def test_a_branch_that_stays_is_not_named(project: Path, place: Path, typed: Typ
     assert "nothing to remove" in typed("prune")
 
 
+@pytest.mark.follows("if it may go, unlock it: git worktree unlock …")
+@pytest.mark.parametrize("reason", ["mine; do not touch", ""])
+def test_what_the_user_has_locked_stays_until_they_unlock_it(
+    project: Path,
+    place: Path,
+    typed: Typed,
+    capsys: pytest.CaptureFixture[str],
+    reason: str,
+) -> None:
+    git(project, "worktree", "unlock", str(place))
+    git(project, "worktree", "lock", *(("--reason", reason) if reason else ()), str(place))
+    message = (
+        f"the worktree {place} is locked{f' ({reason})' if reason else ''}, and not by agentmux"
+    )
+    hint = f"hint: if it may go, unlock it: git worktree unlock {place}\n"
+    for words in (("prune", "--dry-run"), ("prune",)):
+        assert typed(*words) == f"kept the worktree of {layout.slug_of(NAME)}: {message}\n{hint}"
+    for more in ((), ("--force",)):
+        assert main(("remove", "--yes", *more), os.environ) == 3
+        assert f"error: {message}\n{hint}" in capsys.readouterr().err
+    assert f"{layout.slug_of(NAME)} is done: {message}" in " ".join(typed("doctor").split())
+    assert place.is_dir()
+    subprocess.run(hint.partition("unlock it: ")[2], shell=True, check=True)
+    assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+
+
 def work_beside(place: Path) -> Path:
     """Leave a staged file and a commit on no branch there; move the folder, and return where to."""
     (place / "later.txt").write_text("staged\n")

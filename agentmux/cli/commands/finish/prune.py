@@ -50,6 +50,8 @@ def _judge(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         return _prune(world, entry, dry_run=dry_run)
     except AgentmuxError as error:
         render.note(f"kept the worktree of {entry.name}: {error.message}")
+        for hint in error.hints:
+            render.hint(hint)
         return True
 
 
