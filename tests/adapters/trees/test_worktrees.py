@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.git.repository import Git
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
@@ -657,6 +658,30 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     git(project, "reset", "-q", "--hard", "HEAD~1")
     git(project, "merge", "-q", "--no-ff", spec.branch)
     assert not made.removal_loss(spec, None)
+
+
+def test_files_that_differ_in_case_alone_are_seen(project: Path) -> None:
+    if (project / "readme.MD").exists():
+        pytest.skip("this disk takes both names for the same file")
+    git(project, "config", "core.ignorecase", "true")  # as in a copy from another system
+    (project / "src").mkdir()
+    (project / "src" / "One").write_text("1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "One")
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    (spec.path / "readme.MD").write_text("2\n")
+    (spec.path / "src" / "one").write_text("3\n")
+    (spec.path / "SRC").mkdir()
+    (spec.path / "SRC" / "One").write_text("4\n")
+    assert made.removal_loss(spec, "main").changed == ("SRC/One", "readme.MD", "src/one")
+    inside = Git(spec.path, os.environ)
+    changes = inside.changes()
+    tree = inside.result_tree(changes)
+    inside.commit("All", changes, trailer=("Agentmux", "x"), tree=tree)
+    listed = git(project, "ls-tree", "-r", "--name-only", spec.branch).split()
+    assert {*listed} >= {"SRC/One", "readme.MD", "src/one", "src/One", "README.md"}
+    assert inside.changes() == ()
 
 
 TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
