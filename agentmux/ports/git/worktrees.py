@@ -146,6 +146,8 @@ class WorktreeLoss:
             the worktree is missing.
         operation: The unfinished git operation, such as ``rebase``, in the worktree or in one of
             ``kept``; git may have saved changes for its end. Empty if there is none.
+        needed_by: The names of sessions that began on the session's branch and are not done: the
+            branch stays for them, so that ``branch``, ``tip`` and ``commits`` are empty.
     """
 
     changed: tuple[str, ...] = ()
@@ -164,6 +166,7 @@ class WorktreeLoss:
     staged: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
     operation: str = ""
+    needed_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,6 +148,45 @@ def test_what_the_user_has_locked_stays_until_they_unlock_it(
     assert place.is_dir()
     subprocess.run(hint.partition("unlock it: ")[2], shell=True, check=True)
     assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+
+
+def other_on(project: Path, phase: Phase, **more: Any) -> None:
+    """Leave another session, which began on the branch of the first one."""
+    commit = git(project, "rev-parse", BRANCH).strip()
+    OnDisk(
+        sessions_dir(project) / "20260101-111500-add-more",
+        phase,
+        session_id="22222222-2222-3333-4444-555555555555",
+        base=Base(commit=commit, branch=BRANCH),
+        options=Options(dirty=(), base=commit),
+        worktree=str(project.parent / "p-worktrees" / "more"),
+        tmux_socket="/no/s",
+        session_name="more",
+        **more,
+    )
+
+
+@pytest.mark.parametrize("words", ["prune", f"remove --yes {NAME}"])
+def test_a_branch_on_which_an_open_session_began_stays(
+    project: Path, place: Path, typed: Typed, words: str
+) -> None:
+    other_on(project, Phase.IMPLEMENTING)
+    stays = f"kept branch {BRANCH}, on which unfinished sessions began: add-more\n"
+    if words == "prune":
+        going = f"worktree {place}\n"
+        assert typed("prune", "--dry-run") == f"would remove {going}{stays}"
+    said = typed(*words.split())
+    assert stays in said
+    assert f"removed worktree {place}\n" in said
+    assert git(project, "branch", "--list", BRANCH).split() == [BRANCH]
+    assert BRANCH not in typed("prune")
+
+
+def test_a_branch_on_which_a_session_began_that_is_done_goes(
+    project: Path, place: Path, typed: Typed
+) -> None:
+    other_on(project, Phase.DONE)
+    assert f"removed worktree {place} and branch {BRANCH}\n" in typed("prune")
 
 
 def work_beside(place: Path) -> Path:

@@ -11,6 +11,7 @@ from agentmux.app.commands.end.remove import (
     lost_words,
     removable_worktree,
     require_removable,
+    staying_words,
 )
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions
 from agentmux.cli import render
@@ -69,6 +70,9 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
     if alive:
         render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
         render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
+    stays = staying_words(loss, spec)
+    if stays:
+        render.note(stays)
     if not dry_run:
         world.git.worktrees.remove(spec, loss.tip)
     word = "would remove" if dry_run else "removed"
