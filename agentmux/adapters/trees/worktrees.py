@@ -513,7 +513,7 @@ class LinkedWorktrees:
     ) -> WorktreeLoss:
         self._require_linked(spec)
         moved = None if self._is_of_session(spec) else self._detect_move(spec)
-        refusal = self._detect_lock(spec) or moved
+        refusal = self._detect_lock(spec) or self._detect_link(spec) or moved
         if refusal is not None:
             raise refusal
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
@@ -651,6 +651,17 @@ class LinkedWorktrees:
             )
         return None
 
+    def _detect_link(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if the user has moved the worktree, and left a link in its place."""
+        if not spec.path.is_symlink() or not self._is_marked(spec):
+            return None
+        place, target = shlex.quote(str(spec.path)), os.path.realpath(spec.path)
+        return BlockedError(
+            f"the worktree {spec.path} is a link to {target}",
+            reason="worktree_linked",
+            hints=(f"move it back: rm {place} && mv {shlex.quote(target)} {place}",),
+        )
+
     def _list_changes(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Return the uncommitted paths, including submodules and nested repositories with work."""
         tree = work_tree(spec.path)
@@ -689,6 +700,8 @@ class LinkedWorktrees:
         # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
         with files.explain_errors(spec.path):
+            if trash.is_symlink():  # an earlier version has renamed a link to a worktree
+                trash.unlink()
             if trash.is_dir():
                 delete_tree(trash)
             if self._is_marked(spec):

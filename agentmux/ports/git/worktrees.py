@@ -329,7 +329,7 @@ class Worktrees(Protocol):
 
         Raises:
             BlockedError: Git does not recognise the worktree, because the repository was moved; or
-                the user moved the worktree with git, or locked it.
+                the user moved the worktree with git, or left a link in its place, or locked it.
             GitError: Git cannot answer.
         """
 

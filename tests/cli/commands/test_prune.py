@@ -150,6 +150,37 @@ def test_what_the_user_has_locked_stays_until_they_unlock_it(
     assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
 
 
+@pytest.mark.follows("move it back: rm … && mv … …")
+def test_a_link_to_a_worktree_that_was_moved_is_not_taken_for_it(
+    place: Path, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = place.rename(place.with_name("moved disk"))
+    place.symlink_to(moved)
+    before = git(place.parent.parent / "p", "worktree", "list")
+    message = f"the worktree {place} is a link to {moved}"
+    hint = f"hint: move it back: rm {place} && mv '{moved}' {place}\n"
+    for words in (("prune", "--dry-run"), ("prune",)):
+        assert typed(*words) == f"kept the worktree of {layout.slug_of(NAME)}: {message}\n{hint}"
+    assert main(("remove", "--yes", "--force"), os.environ) == 3
+    assert f"error: {message}\n{hint}" in capsys.readouterr().err
+    assert git(place.parent.parent / "p", "worktree", "list") == before
+    subprocess.run(hint.partition("back: ")[2], shell=True, check=True)
+    assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+    assert not moved.exists()
+
+
+def test_a_removal_that_once_took_a_link_apart_ends(
+    project: Path, place: Path, typed: Typed
+) -> None:
+    moved = place.rename(place.with_name("moved"))
+    left = place.with_name(f".agentmux-removing-{SESSION_ID}")
+    left.symlink_to(moved)
+    git(project, "worktree", "remove", "-f", "-f", str(place))
+    assert f"removed branch {BRANCH}" in typed("remove", "--yes")
+    assert not left.is_symlink()
+    assert moved.is_dir()
+
+
 def other_on(project: Path, phase: Phase, **more: Any) -> None:
     """Leave another session, which began on the branch of the first one."""
     commit = git(project, "rev-parse", BRANCH).strip()

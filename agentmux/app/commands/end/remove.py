@@ -147,8 +147,8 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     """Return the work that a removal of the worktree ``spec`` and its branch would lose.
 
     If commits would be lost, this asks the forge whether the session's request was merged. Without
-    an answer they count as not merged. A branch on which another session of the project began, which
-    is not done, would stay: its result goes there.
+    an answer they count as not merged. A branch on which another session of the project began that
+    is not done would stay: its result goes there.
     """
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")
