@@ -307,6 +307,16 @@ def test_a_change_that_git_does_not_show_is_shown_by_its_hint(
     assert " status" not in said
 
 
+def test_what_is_not_committed_is_shown_by_its_hint_whatever_git_is_told_to_leave_out(
+    project: Path, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(project, "config", "status.showUntrackedFiles", "no")
+    (place / "only here.txt").write_text("new\n")
+    assert main(("remove", "--yes"), os.environ) == 3
+    words = shlex.split(command(capsys.readouterr().err, "see what is not committed: "))
+    assert "only here.txt" in git(project, *words[1:])
+
+
 def test_a_hint_to_merge_names_what_was_taken_off_the_base(
     project: Path, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -338,7 +338,10 @@ def ways_to_keep(
     """
     place = shlex.quote(str(spec.path))
     if set(found.changed) - set(found.hidden):
-        yield f"see what is not committed: git -C {place} status"
+        yield (
+            f"see what is not committed: git -C {place} status --untracked-files=all"
+            " --ignore-submodules=none"
+        )
     for each in found.hidden[:_NAMED]:
         file, indexed = shlex.quote(each), shlex.quote(f":0:{each}")
         yield f"see what git does not show of {each}: git -C {place} diff {indexed} {file}"
