@@ -63,6 +63,8 @@ class Repositories:
             repository has no such branch; False if that cannot be determined.
         last_commit_at: Returns the last commit of HEAD, even if its branch is gone; None if it
             is not known.
+        is_half_made: Returns whether the directory is a linked worktree that no session has marked
+            as complete.
         around: Returns the git directory that all worktrees of the repository share; None outside
             of a repository.
         tops_of: Takes such a git directory. Yields the top directory of each worktree that the
@@ -73,6 +75,7 @@ class Repositories:
     branch_at: Callable[[Path], str | None]
     is_branch_gone: Callable[[Path, str], bool]
     last_commit_at: Callable[[Path], str | None]
+    is_half_made: Callable[[Path], bool]
     around: Callable[[Path], Path | None]
     tops_of: Callable[[Path], Iterator[Path]]
 

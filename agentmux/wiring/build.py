@@ -415,6 +415,7 @@ def _repositories(environ: Mapping[str, str]) -> Repositories:
         branch_at=work_tree.branch_at,
         is_branch_gone=work_tree.is_branch_gone,
         last_commit_at=work_tree.last_commit_at,
+        is_half_made=work_tree.is_half_made,
         around=work_tree.repository_around,
         tops_of=work_tree.worktree_tops,
     )

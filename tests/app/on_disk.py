@@ -36,7 +36,7 @@ class OnDisk:
         self.path = path
         self.files = FileSession(path)
         self._numbers = itertools.count(1)
-        began = state_of(phase, session_id=SESSION_ID, **values)
+        began = state_of(phase, **{"session_id": SESSION_ID, **values})
         first = (JournalCreated(journal_id="j"), SessionStarted(state=encode_state(began)))
         self.files.journal.create(*(encode(self._event(fact)) for fact in first))
         self.commit()

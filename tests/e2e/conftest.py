@@ -422,7 +422,7 @@ def older_git(project: Project) -> str:
     """Return a ``PATH`` with a git that says it is 2.37."""
     stub = project.root / "older" / "git"
     stub.parent.mkdir()
-    said = '[ "$1" = version ] && exec echo git version 2.37.1'
+    said = 'case " $* " in *" version "*) exec echo git version 2.37.1;; esac'
     stub.write_text(f'#!/bin/sh\n{said}\nexec {shutil.which("git")} "$@"\n')
     stub.chmod(0o755)
     return f"{stub.parent}{os.pathsep}{project.env['PATH']}"

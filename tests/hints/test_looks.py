@@ -30,6 +30,9 @@ TYPED: Final[Mapping[str, str]] = {
     "git log --all --oneline -n": "git log --oneline --all -n 10",
     "git log --oneline": "git log --oneline main..",
     "git log -p": "git log -p main..main",
+    "git status --ignore-submodules --untracked-files": (
+        "git status --untracked-files=all --ignore-submodules=none"
+    ),
     "git status --short --untracked-files": "git status --short --untracked-files=all",
 }
 """What is typed for a shape that is no whole command."""

@@ -477,6 +477,21 @@ def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
     assert works.lost() == []
 
 
+def test_what_was_reset_away_is_taken_along_or_kept(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.git_at(place, "add", "-A")
+    project.git_at(place, "commit", "-qm", "Everything")
+    project.git_at(place, "reset", "-q", "--hard", "HEAD~2")
+    refusal = project.fails(3, "approve", name, "--yes", "--keep")
+    assert " Everything" in refusal
+    project.ok("stop", name)
+    removal = project.fails(3, "remove", name, "--yes")
+    went_well(project, shown("keep what was left on no branch: git branch kept-… …", removal))
+    went_well(project, shown(ALONG, refusal))
+    assert works.lost() == []
+
+
 @pytest.mark.follows("…: git -C … --work-tree=. log --all --oneline -n 10")
 @pytest.mark.parametrize("command", ["remove", "prune"])
 def test_the_commits_of_a_submodule_do_not_go_with_the_worktree(

@@ -46,6 +46,7 @@ LOOKS: Final = frozenset({
     "git log -p",
     "git remote --verbose",
     "git status",
+    "git status --ignore-submodules --untracked-files",
     "git status --short --untracked-files",
 })  # fmt: skip
 """Commands that `tests/hints/test_looks.py` runs: they change nothing of anybody's."""

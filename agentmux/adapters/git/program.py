@@ -6,6 +6,7 @@ UTF-8 become surrogates.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -234,10 +235,11 @@ class GitProgram:
         # LC_ALL: two messages are matched in English. GIT_OPTIONAL_LOCKS: the user may be using
         # git at the same time.
         ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        place = cwd or self.root()
         return self._run(
             Child(
-                argv=_git(argv),
-                cwd=cwd or self.root(),
+                argv=_git(argv, place),
+                cwd=place,
                 env=self._environment | dict(extra or {}) | ours,
                 stdin=stdin,
                 limit_s=self.patience.limit_s,
@@ -272,7 +274,7 @@ class GitProgram:
         """
         return self._run(
             Child(
-                argv=_git(argv),
+                argv=_git(argv, self.root()),
                 cwd=self.root(),
                 env=self._environment | dict(extra or {}),
                 stdin=stdin,
@@ -306,7 +308,7 @@ class GitProgram:
         environment = {**self._environment, **(extra or {})}
         try:
             git = subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
-                _git(argv), cwd=self.root(), env=environment, check=False
+                _git(argv, self.root()), cwd=self.root(), env=environment, check=False
             )
         except KeyboardInterrupt:  # Ctrl-C reaches the pager, too
             return 0
@@ -355,16 +357,25 @@ class GitProgram:
         return GitReply(status=result.status, out=result.out, err=decode_output(result.err))
 
 
-def _git(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of the command, with ``git`` first.
+def _git(argv: Sequence[str], cwd: Path) -> tuple[str, ...]:
+    """Return the words of the command that runs in ``cwd``, with ``git`` first.
 
     Comparisons get an option that makes git report each submodule as a commit would record it;
     without it, git skips those that ``.gitmodules`` tells it to ignore. What is checked out in
-    submodules stays: there, git overwrites ignored files even with ``--no-overwrite-ignore``.
+    submodules stays: there, git overwrites ignored files even with ``--no-overwrite-ignore``. On a
+    disk that tells upper from lower case, git has to, too, though the repository's configuration
+    may say otherwise, because it came from another system: else it does not see some files.
     """
-    words, name = ("git", "-c", "submodule.recurse=false", *argv), _command(("git", *argv))
+    case = ("-c", "core.ignorecase=false") if _is_case_sensitive(cwd) else ()
+    words, name = ("git", "-c", "submodule.recurse=false", *case, *argv), _command(("git", *argv))
     at = words.index(name) + 1 if name in {"diff", "diff-tree", "diff-index"} else 0
     return (*words[:at], "--ignore-submodules=dirty", *words[at:]) if at else words
+
+
+def _is_case_sensitive(folder: Path) -> bool:
+    """Whether the disk tells upper from lower case; False if ``folder`` has no file of git's."""
+    names = [name for name in (".git", "HEAD") if os.path.lexists(folder / name)]
+    return bool(names) and not os.path.lexists(folder / names[0].swapcase())
 
 
 def _command(argv: Sequence[object]) -> str:

@@ -61,6 +61,16 @@ def marker_of(git_dir: Path) -> WorktreeMarker | None:
     return WorktreeMarker(home=Path(home), session=session) if home and session else None
 
 
+def is_half_made(top: Path) -> bool:
+    """Return whether ``top`` is a linked worktree without a valid marker file (`MARKER`).
+
+    The making of a session's worktree was killed then, or is under way: the marker comes last.
+    False if the worktree's git directory is gone.
+    """
+    git_dir = linked_git_dir(top / ".git")
+    return git_dir is not None and git_dir.is_dir() and marker_of(git_dir) is None
+
+
 def work_tree(folder: Path) -> WorkTree | None:
     """Return the work tree that contains ``folder`` (an absolute path); None if none does.
 

@@ -63,6 +63,11 @@ from agentmux.adapters.trees.absent_folder import (
     saved_files,
     set_aside,
 )
+from agentmux.adapters.trees.half_made import (
+    compare_aside,
+    list_half_made_changes,
+    set_folder_aside,
+)
 from agentmux.adapters.trees.restoration import (
     restored_tree,
     why_not_restored,
@@ -225,6 +230,7 @@ class LinkedWorktrees:
                     warnings += write_restored(self._program(spec), saved)
                 _make_inner(spec)
                 warnings += self._copy(spec, spec.home / layout.COPIED)
+                warnings += compare_aside(spec)
             self._mark(spec)
             return warnings
 
@@ -297,10 +303,12 @@ class LinkedWorktrees:
     def _detect_occupant(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         if not os.path.lexists(spec.path) or (spec.path.is_dir() and not any(spec.path.iterdir())):
             return None
+        return None if self._has_begun(spec) else _make_taken_error(spec)
+
+    def _has_begun(self, spec: WorktreeSpec) -> bool:
+        """Whether the folder at the worktree's path is the session's, complete or half made."""
         begun = (_link_of(each) for each in self._own(spec) if _links_to(_link_of(each), each))
-        if any(link.parent == spec.path for link in begun):
-            return None
-        return _make_taken_error(spec)
+        return any(link.parent == spec.path for link in begun)
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return an error if the branch belongs to someone else, or no longer exists."""
@@ -331,8 +339,12 @@ class LinkedWorktrees:
                 return each
         return spec.commit
 
-    def _clear(self, spec: WorktreeSpec) -> None:
+    def _clear(
+        self, spec: WorktreeSpec, take_away: Callable[[WorktreeSpec], object] | None = None
+    ) -> None:
         """Remove what a killed `make`, or a manual deletion, has left of this worktree.
+
+        ``take_away`` frees the path of a folder that is only half made; None deletes the folder.
 
         Raises:
             WorktreeTakenError: The worktree is complete, and was moved to another path.
@@ -343,7 +355,7 @@ class LinkedWorktrees:
         for admin in self._own(spec):
             link = _link_of(admin)
             if link.parent == spec.path and _links_to(link, admin):
-                delete_tree(spec.path)  # never completed, so nobody worked there
+                take_away(spec) if take_away is not None else delete_tree(spec.path)
             delete_tree(admin)
 
     def _own(self, spec: WorktreeSpec) -> list[Path]:
@@ -427,7 +439,7 @@ class LinkedWorktrees:
         def add() -> GitReply:
             for each in self._absent(spec):
                 set_aside(self._git, each, spec)
-            self._clear(spec)
+            self._clear(spec, set_folder_aside)
             return self._git.run(*words, *place, keep_open=(held,))
 
         reply = _patient(add)
@@ -507,14 +519,13 @@ class LinkedWorktrees:
     ) -> WorktreeLoss:
         self._require_linked(spec)
         moved = None if self._is_of_session(spec) else self._detect_move(spec)
-        if moved is not None:
-            raise moved
+        refusal = self._detect_lock(spec) or self._detect_link(spec) or moved
+        if refusal is not None:
+            raise refusal
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
-        changed: tuple[str, ...] = ()
-        hidden: tuple[str, ...] = ()
-        besides: tuple[str, ...] = ()
+        nothing: tuple[str, ...] = ()
+        changed = hidden = besides = behind = nothing
         heads, is_there = [tip], self._is_marked(spec)
-        behind: tuple[str, ...] = ()
         doing = None
         if is_there:
             inside = self._inside(spec)
@@ -527,6 +538,8 @@ class LinkedWorktrees:
             heads += [head.commit] if head.commit != tip else []
             doing = head.in_progress
             behind = (*self._left_behind(spec, base), *own_commits(self._git, spec.path))
+        elif self._has_begun(spec):
+            changed = list_half_made_changes(self._git, spec, tip, self._common())
         held = [held_work(self._git, each, spec) for each in self.list_kept(spec)]
         away = (commit for each in held for commit in (each.head, *each.own) if commit is not None)
         behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))
@@ -632,6 +645,34 @@ class LinkedWorktrees:
                 hints=(f"link it: git worktree repair {shlex.quote(str(spec.path))}",),
             )
 
+    def _detect_lock(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if the user has locked the worktree; a lock of ours names the session."""
+        for admin in self._own(spec):
+            lock = admin / "locked"
+            reason = _read(lock).strip()
+            # While git makes a worktree, it has a lock of git's own.
+            if marker_of(admin) is None or not lock.exists() or reason == spec.session:
+                continue
+            place = _link_of(admin).parent
+            why = f" ({' '.join(reason.split())})" if reason else ""
+            return BlockedError(
+                f"the worktree {place} is locked{why}, and not by agentmux",
+                reason="worktree_locked",
+                hints=(f"if it may go, unlock it: git worktree unlock {shlex.quote(str(place))}",),
+            )
+        return None
+
+    def _detect_link(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if the user has moved the worktree, and left a link in its place."""
+        if not spec.path.is_symlink() or not self._is_marked(spec):
+            return None
+        place, target = shlex.quote(str(spec.path)), os.path.realpath(spec.path)
+        return BlockedError(
+            f"the worktree {spec.path} is a link to {target}",
+            reason="worktree_linked",
+            hints=(f"move it back: rm {place} && mv {shlex.quote(target)} {place}",),
+        )
+
     def _list_changes(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Return the uncommitted paths, including submodules and nested repositories with work."""
         tree = work_tree(spec.path)
@@ -672,6 +713,8 @@ class LinkedWorktrees:
         # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
         with files.explain_errors(spec.path):
+            if trash.is_symlink():  # an earlier version has renamed a link to a worktree
+                trash.unlink()
             if trash.is_dir():
                 delete_tree(trash)
             if self._is_marked(spec):

@@ -30,7 +30,7 @@ from agentmux.core.config.settings import OWN_ADDRESSES, Settings
 from agentmux.core.config.trust import select_trusted
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.names.phase import ROLES
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.tmux.terminal import Target
 
 if TYPE_CHECKING:
@@ -138,7 +138,12 @@ def worktree_findings(world: World) -> Iterator[DoctorFinding]:
     free = []
     for entry in list_sessions(world):
         ended = entry.is_done and not entry.is_moved
-        there = removable_worktree(world, entry) if ended else None
+        try:
+            there = removable_worktree(world, entry) if ended else None
+        except BlockedError as error:  # it is locked or was moved
+            mend = next(iter(error.hints), "")
+            yield warning("leftovers", f"{entry.name} is done: {error.message}", mend)
+            continue
         if there is None:
             continue
         spec, lost = there

@@ -80,8 +80,8 @@ def look(
         site: The project.
         entries: The sessions.
         warns: Whether to ask git which files an approval would leave out, and to read from git's
-            files whether HEAD has left a session's branch (the orchestrator's note on that may be
-            a second old).
+            files whether a worktree is only half made, and whether HEAD has left a session's branch
+            (the orchestrator's note on that may be a second old).
     """
     now, nested = site.now(), cache(site.repositories.nested)
     lives = live(site, entries)
@@ -98,12 +98,14 @@ def look(
         if warns:
             noted = {**noted, "left_branch": ""}
         view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
+        half_made = _describe_half_made(site, entry) if warns else ""
         left = _left_branch(site, entry) if warns else ""
         warnings = tuple(_of_another_version(liveness))
         if warns and not decided:
             warnings += tuple(_warnings(site, entry.fields, nested))
-        problems_now = (*view.problems, left) if left else view.problems
-        views.append(replace(view, problems=problems_now, warnings=warnings))
+        problems_now = (*view.problems, *filter(None, (half_made, left)))
+        away = view.away or bool(half_made)
+        views.append(replace(view, problems=problems_now, warnings=warnings, away=away))
         problems += _grave(entry, liveness)
     return OperationResult(
         data=tuple(views),
@@ -381,9 +383,23 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
 
 def _is_away(entry: SessionEntry) -> bool:
     """Whether the worktree of an unfinished session is missing."""
-    place = entry.text("worktree")
-    has_worktree = bool(place) and entry.fields.get("worktree_made") is True
-    return has_worktree and not (entry.is_done or entry.is_moved) and is_away(Path(place))
+    return _needs_worktree(entry) and is_away(Path(entry.text("worktree")))
+
+
+def _needs_worktree(entry: SessionEntry) -> bool:
+    has_worktree = bool(entry.text("worktree")) and entry.fields.get("worktree_made") is True
+    return has_worktree and not (entry.is_done or entry.is_moved)
+
+
+def _describe_half_made(site: Site, entry: SessionEntry) -> str:
+    """Return a sentence if a kill has left the session's worktree half made; else empty."""
+    place = Path(entry.text("worktree"))
+    if not _needs_worktree(entry) or not site.repositories.is_half_made(place):
+        return ""
+    return (
+        f"the worktree {place} is only half made: a resume makes it again, and keeps beside it what"
+        " somebody wrote there"
+    )
 
 
 def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:

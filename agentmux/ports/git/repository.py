@@ -255,9 +255,9 @@ class Repository(Protocol):
     ) -> tuple[LeftCommits, ...]:
         """Return the commits that were made in this work tree and that HEAD no longer contains.
 
-        They were made on another branch, or on a detached HEAD, before HEAD went elsewhere.
-        Commits whose changes HEAD or the files contain as well, for example after a cherry-pick,
-        are left out.
+        They were made on another branch, or on a detached HEAD, before HEAD went elsewhere; or a
+        reset took them away. Commits whose changes HEAD or the files contain as well, for example
+        after a cherry-pick, are left out, and those whose files have changed since a reset.
 
         Args:
             since: The commit on which the work began.

@@ -146,6 +146,8 @@ class WorktreeLoss:
             the worktree is missing.
         operation: The unfinished git operation, such as ``rebase``, in the worktree or in one of
             ``kept``; git may have saved changes for its end. Empty if there is none.
+        needed_by: The names of sessions that began on the session's branch and are not done: the
+            branch stays for them, so that ``branch``, ``tip`` and ``commits`` are empty.
     """
 
     changed: tuple[str, ...] = ()
@@ -164,6 +166,7 @@ class WorktreeLoss:
     staged: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
     operation: str = ""
+    needed_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
@@ -326,7 +329,7 @@ class Worktrees(Protocol):
 
         Raises:
             BlockedError: Git does not recognise the worktree, because the repository was moved; or
-                the user moved the worktree with git.
+                the user moved the worktree with git, or left a link in its place, or locked it.
             GitError: Git cannot answer.
         """
 

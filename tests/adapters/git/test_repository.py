@@ -533,7 +533,8 @@ def test_a_lock_that_a_killed_process_of_ours_left_is_in_nobodys_way(
     os.mkfifo(go_on)
     (stubs / "git").write_text(
         f"#!/bin/sh\nPATH=${{PATH#*:}}\n"
-        f"case $1 in reset) touch '{reached}'; read line <'{go_on}';; esac\nexec git \"$@\"\n"
+        f"case \" $* \" in *' reset '*) touch '{reached}'; read line <'{go_on}';; esac\n"
+        'exec git "$@"\n'
     )
     (stubs / "git").chmod(0o755)
     slow = {**environment, "PATH": f"{stubs}:{environment['PATH']}"}
@@ -575,7 +576,8 @@ def test_a_git_that_is_killed_leaves_no_index_behind(
     stubs.mkdir()
     (stubs / "git").write_text(
         f"#!/bin/sh\nPATH=${{PATH#*:}}\n"
-        f"[ $1 = reset ] && mkdir '{killed}' 2>/dev/null && kill -9 $$\nexec git \"$@\"\n"
+        f"case \" $* \" in *' reset '*) mkdir '{killed}' 2>/dev/null && kill -9 $$;; esac\n"
+        'exec git "$@"\n'
     )
     (stubs / "git").chmod(0o755)
     (started / "agent.txt").write_text("x\n")

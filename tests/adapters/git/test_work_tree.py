@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.work_tree import (
+    MARKER,
     branch_at,
     is_branch_gone,
+    is_half_made,
     repository_around,
     work_tree,
     worktree_tops,
@@ -97,6 +99,17 @@ def test_all_worktrees_share_one_git_directory(project: Path, tmp_path: Path) ->
     assert {*worktree_tops(project / ".git")} == {project, other}
     git(project, "worktree", "move", str(other), str(tmp_path / "moved"))
     assert {*worktree_tops(project / ".git")} == {project, tmp_path / "moved"}
+
+
+def test_a_worktree_that_nobody_has_marked_is_half_made(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", "-b", "a/b", str(place))
+    assert is_half_made(place)
+    (project / ".git" / "worktrees" / "place" / MARKER).write_text("/home\nuuid\n")
+    assert not is_half_made(place)
+    (project / ".git").rename(tmp_path / "moved")  # nobody knows
+    assert not is_half_made(place)
+    assert not is_half_made(tmp_path)
 
 
 def test_a_branch_is_looked_for_without_git(project: Path, tmp_path: Path) -> None:

@@ -159,7 +159,8 @@ def test_an_older_git_only_moves_forward(project: Path, tmp_path: Path) -> None:
     old.parent.mkdir()
     real = shutil.which("git")
     old.write_text(
-        f'#!/bin/sh\n[ "$1" = version ] && exec echo git version 2.37.1\nexec {real} "$@"\n'
+        f'#!/bin/sh\ncase " $* " in *" version "*) exec echo git version 2.37.1;; esac\n'
+        f'exec {real} "$@"\n'
     )
     old.chmod(0o755)
     path = f"{old.parent}{os.pathsep}{os.environ['PATH']}"

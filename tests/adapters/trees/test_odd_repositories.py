@@ -636,7 +636,7 @@ def test_an_older_git_does_all_but_merge(
     stub = tmp_path / "bin" / "git"
     stub.parent.mkdir()
     real = shutil.which("git")
-    said = 'case "$1" in version|--version) echo git version 2.37.1; exit;; esac'
+    said = 'case " $* " in *" version "*) echo git version 2.37.1; exit;; esac'
     refuses = f'case "$*" in *merge-tree*) echo usage: git merge-tree >&2; exit 129;; esac\n{said}'
     stub.write_text(f'#!/bin/sh\n{refuses}\nexec {real} "$@"\n')
     stub.chmod(0o755)

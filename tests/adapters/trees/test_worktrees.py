@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.git.repository import Git
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
@@ -189,6 +190,63 @@ def test_git_itself_was_killed(project: Path, left: str) -> None:
         shutil.rmtree(spec.path)
     worktrees(project).make(spec, again=False)
     check(project, spec)
+
+
+def half_made(project: Path, spec: WorktreeSpec, *more: str) -> Path:
+    """Leave what a git that was killed while it made the worktree leaves; return the folder."""
+    (project / "b.txt").write_text("b\n")
+    (project / ".gitignore").write_text(".env\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "More", *more)
+    worktrees(project).make(spec_of(project), again=False)
+    admin = project / ".git" / "worktrees" / "x"
+    (admin / "agentmux-session").unlink()
+    (admin / "index").unlink()
+    (spec.path / "README.md").write_text("# A pro")
+    (spec.path / "b.txt").unlink()
+    return spec.path
+
+
+def test_what_is_written_into_a_half_made_worktree_is_kept(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    spec = spec_of(project)
+    with (place / "README.md").open("a") as file:
+        file.write("ject\nmy edit\n")
+    (place / "mine.txt").write_text("my fix\n")
+    aside = place.with_name("x.half-made-11111111")
+    aside.mkdir()
+    (aside / "from a call that was killed").write_text("mine, too\n")
+    (warning, other) = worktrees(project).make(spec, again=True)
+    assert worktrees(project).is_made(spec)
+    assert (place / "README.md").read_text() == "# A project\n"
+    second = place.with_name("x.half-made-11111111-2")
+    assert warning.endswith(f"(from a call that was killed) is kept in {aside}")
+    assert other == (
+        f"2 files that somebody wrote while the worktree was only half made (README.md, mine.txt)"
+        f" are kept in {second}"
+    )
+    assert (second / "mine.txt").read_text() == "my fix\n"
+    assert (second / "README.md").read_text() == "# A project\nmy edit\n"
+    assert not (second / ".git").exists()
+
+
+def test_what_git_wrote_of_a_half_made_worktree_goes(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    spec = spec_of(project)
+    assert worktrees(project).make(spec, again=True) == ()
+    assert [each.name for each in place.parent.iterdir()] == ["x"]
+
+
+def test_a_removal_names_what_is_written_into_a_half_made_worktree(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    (place / "README.md").write_text("# A project\nmy edit\n")
+    (place / "mine.txt").write_text("my fix\n")
+    (place / ".env").write_text("ignored\n")
+    loss = worktrees(project).removal_loss(spec_of(project), "main")
+    assert loss.changed == ("README.md", "mine.txt")
+    (place / "mine.txt").unlink()
+    (place / "README.md").unlink()
+    assert not worktrees(project).removal_loss(spec_of(project), "main")
 
 
 @pytest.mark.parametrize("how", ["deleted", "unlocked and deleted", "pruned"])
@@ -600,6 +658,64 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     git(project, "reset", "-q", "--hard", "HEAD~1")
     git(project, "merge", "-q", "--no-ff", spec.branch)
     assert not made.removal_loss(spec, None)
+
+
+def test_files_that_differ_in_case_alone_are_seen(project: Path) -> None:
+    if (project / "readme.MD").exists():
+        pytest.skip("this disk takes both names for the same file")
+    git(project, "config", "core.ignorecase", "true")  # as in a copy from another system
+    (project / "src").mkdir()
+    (project / "src" / "One").write_text("1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "One")
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    (spec.path / "readme.MD").write_text("2\n")
+    (spec.path / "src" / "one").write_text("3\n")
+    (spec.path / "SRC").mkdir()
+    (spec.path / "SRC" / "One").write_text("4\n")
+    assert made.removal_loss(spec, "main").changed == ("SRC/One", "readme.MD", "src/one")
+    inside = Git(spec.path, os.environ)
+    changes = inside.changes()
+    tree = inside.result_tree(changes)
+    inside.commit("All", changes, trailer=("Agentmux", "x"), tree=tree)
+    listed = git(project, "ls-tree", "-r", "--name-only", spec.branch).split()
+    assert {*listed} >= {"SRC/One", "readme.MD", "src/one", "src/One", "README.md"}
+    assert inside.changes() == ()
+
+
+TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [
+        ("git reset -q --hard HEAD~", ["Work"]),
+        (TAKE_BACK, ["Work"]),
+        ("git reset -q --hard HEAD~; git commit -q --allow-empty -m Other", ["Work"]),
+        ("git reset -q HEAD~", []),  # the files are there still
+        ("git reset -q --soft HEAD~; git commit -qm Again", []),
+        ("git reset -q --hard HEAD~; echo else > README.md; git commit -qam Else", []),
+        ("git reset -q --hard HEAD~; echo else > new.txt", []),
+        ("git reset -q --hard HEAD~; git cherry-pick ORIG_HEAD", []),
+        ("git commit -q --amend -m Amended; git reset -q --hard HEAD~", ["Amended"]),
+        ("git reset -q --hard HEAD~; git reset -q --hard ORIG_HEAD", []),
+        ("git stash -q --all; git reset -q --hard", []),
+    ],
+)
+def test_a_commit_that_a_reset_undid_counts_unless_something_replaced_it(
+    project: Path, after: str, named: list[str]
+) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    (spec.path / "new.txt").write_text("new\n")
+    (spec.path / "README.md").write_text("changed\n")
+    git(spec.path, "add", "-A")
+    git(spec.path, "commit", "-qm", "Work")
+    subprocess.run(["sh", "-c", after], cwd=spec.path, check=True, capture_output=True)
+    found = made.removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == named
+    assert len(found.tips_off_branch) == len(named)
 
 
 @pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])

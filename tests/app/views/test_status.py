@@ -724,3 +724,17 @@ def test_a_worktree_that_is_not_at_its_place_is_named_and_only_a_resume_is_next(
     assert said.startswith(f"the worktree {place} is not there: a resume makes it again")
     done = view(entry(**{**kept, "phase": Phase.DONE}), GONE)
     assert (next_step(done), done.problems) == ("", ())
+
+
+def test_a_worktree_that_is_half_made_is_named_and_only_a_resume_is_next(tmp_path: Path) -> None:
+    project, place = make_project(tmp_path / "project"), tmp_path / "x"
+    git(project, "worktree", "add", "-q", str(place))
+    site = build.site(project, config=None, environ=dict(os.environ))
+    kept = {**DECIDING, "worktree": str(place), "worktree_made": True}
+    (found,) = look(site, (entry(**kept),)).data
+    assert f"the worktree {place} is only half made: a resume makes it again" in str(found.problems)
+    assert next_step(found) == f"agentmux resume {PATH.name}"
+    marker = project / ".git" / "worktrees" / "x" / "agentmux-session"
+    marker.write_text("/home\nuuid\n")
+    (found,) = look(site, (entry(**kept),)).data
+    assert "agentmux approve" in next_step(found)

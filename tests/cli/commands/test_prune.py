@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,102 @@ def test_a_branch_that_stays_is_not_named(project: Path, place: Path, typed: Typ
     assert "nothing to remove" in typed("prune")
 
 
+@pytest.mark.follows("if it may go, unlock it: git worktree unlock …")
+@pytest.mark.parametrize("reason", ["mine; do not touch", ""])
+def test_what_the_user_has_locked_stays_until_they_unlock_it(
+    project: Path,
+    place: Path,
+    typed: Typed,
+    capsys: pytest.CaptureFixture[str],
+    reason: str,
+) -> None:
+    git(project, "worktree", "unlock", str(place))
+    git(project, "worktree", "lock", *(("--reason", reason) if reason else ()), str(place))
+    message = (
+        f"the worktree {place} is locked{f' ({reason})' if reason else ''}, and not by agentmux"
+    )
+    hint = f"hint: if it may go, unlock it: git worktree unlock {place}\n"
+    for words in (("prune", "--dry-run"), ("prune",)):
+        assert typed(*words) == f"kept the worktree of {layout.slug_of(NAME)}: {message}\n{hint}"
+    for more in ((), ("--force",)):
+        assert main(("remove", "--yes", *more), os.environ) == 3
+        assert f"error: {message}\n{hint}" in capsys.readouterr().err
+    assert f"{layout.slug_of(NAME)} is done: {message}" in " ".join(typed("doctor").split())
+    assert place.is_dir()
+    subprocess.run(hint.partition("unlock it: ")[2], shell=True, check=True)
+    assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+
+
+@pytest.mark.follows("move it back: rm … && mv … …")
+def test_a_link_to_a_worktree_that_was_moved_is_not_taken_for_it(
+    place: Path, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = place.rename(place.with_name("moved disk"))
+    place.symlink_to(moved)
+    before = git(place.parent.parent / "p", "worktree", "list")
+    message = f"the worktree {place} is a link to {moved}"
+    hint = f"hint: move it back: rm {place} && mv '{moved}' {place}\n"
+    for words in (("prune", "--dry-run"), ("prune",)):
+        assert typed(*words) == f"kept the worktree of {layout.slug_of(NAME)}: {message}\n{hint}"
+    assert main(("remove", "--yes", "--force"), os.environ) == 3
+    assert f"error: {message}\n{hint}" in capsys.readouterr().err
+    assert git(place.parent.parent / "p", "worktree", "list") == before
+    subprocess.run(hint.partition("back: ")[2], shell=True, check=True)
+    assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+    assert not moved.exists()
+
+
+def test_a_removal_that_once_took_a_link_apart_ends(
+    project: Path, place: Path, typed: Typed
+) -> None:
+    moved = place.rename(place.with_name("moved"))
+    left = place.with_name(f".agentmux-removing-{SESSION_ID}")
+    left.symlink_to(moved)
+    git(project, "worktree", "remove", "-f", "-f", str(place))
+    assert f"removed branch {BRANCH}" in typed("remove", "--yes")
+    assert not left.is_symlink()
+    assert moved.is_dir()
+
+
+def other_on(project: Path, phase: Phase, **more: Any) -> None:
+    """Leave another session, which began on the branch of the first one."""
+    commit = git(project, "rev-parse", BRANCH).strip()
+    OnDisk(
+        sessions_dir(project) / "20260101-111500-add-more",
+        phase,
+        session_id="22222222-2222-3333-4444-555555555555",
+        base=Base(commit=commit, branch=BRANCH),
+        options=Options(dirty=(), base=commit),
+        worktree=str(project.parent / "p-worktrees" / "more"),
+        tmux_socket="/no/s",
+        session_name="more",
+        **more,
+    )
+
+
+@pytest.mark.parametrize("words", ["prune", f"remove --yes {NAME}"])
+def test_a_branch_on_which_an_open_session_began_stays(
+    project: Path, place: Path, typed: Typed, words: str
+) -> None:
+    other_on(project, Phase.IMPLEMENTING)
+    stays = f"kept branch {BRANCH}, on which unfinished sessions began: add-more\n"
+    if words == "prune":
+        going = f"worktree {place}\n"
+        assert typed("prune", "--dry-run") == f"would remove {going}{stays}"
+    said = typed(*words.split())
+    assert stays in said
+    assert f"removed worktree {place}\n" in said
+    assert git(project, "branch", "--list", BRANCH).split() == [BRANCH]
+    assert BRANCH not in typed("prune")
+
+
+def test_a_branch_on_which_a_session_began_that_is_done_goes(
+    project: Path, place: Path, typed: Typed
+) -> None:
+    other_on(project, Phase.DONE)
+    assert f"removed worktree {place} and branch {BRANCH}\n" in typed("prune")
+
+
 def work_beside(place: Path) -> Path:
     """Leave a staged file and a commit on no branch there; move the folder, and return where to."""
     (place / "later.txt").write_text("staged\n")
@@ -208,6 +305,16 @@ def test_a_change_that_git_does_not_show_is_shown_by_its_hint(
     words = shlex.split(hint.partition(f"hint: see what git does not show of {name}: ")[2])
     assert "+only here" in git(place, *words[1:])
     assert " status" not in said
+
+
+def test_what_is_not_committed_is_shown_by_its_hint_whatever_git_is_told_to_leave_out(
+    project: Path, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(project, "config", "status.showUntrackedFiles", "no")
+    (place / "only here.txt").write_text("new\n")
+    assert main(("remove", "--yes"), os.environ) == 3
+    words = shlex.split(command(capsys.readouterr().err, "see what is not committed: "))
+    assert "only here.txt" in git(project, *words[1:])
 
 
 def test_a_hint_to_merge_names_what_was_taken_off_the_base(

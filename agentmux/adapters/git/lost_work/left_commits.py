@@ -1,11 +1,13 @@
 """The commits that were made in a work tree and that its HEAD then left behind.
 
 The reflog of HEAD shows them: whoever switches away from a detached HEAD, or from a branch of their
-own, leaves an entry there. Amended, rebased or reset commits do not count: they were replaced.
+own, leaves an entry there. Amended and rebased commits do not count: they were replaced. Commits
+that a reset took away count if it undid them, that is, if the files are as they were before them.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Final
@@ -16,6 +18,8 @@ from agentmux.ports.git.repository import LeftCommits
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
 """The prefixes of reflog entries that create no commit, or that only replace commits."""
 _FORWARD: Final = "fast-forward"
+_SWITCH: Final = "checkout:"
+_RESET: Final = "reset:"
 
 
 def left_commits(
@@ -34,14 +38,23 @@ def left_commits(
             no longer exist.
     """
     there = [each for each in known if git.commit(each) is not None]
-    heads = {*_find_left_heads(git), *(each for each in also if git.commit(each) is not None)}
-    ends = [each for each in sorted(heads) if not _has(git, each)]
+    left = dict(_find_left_heads(git))
+    undone = {each for each, by in left.items() if by != _SWITCH} - {*also}
+    heads = {*left, *(each for each in also if git.commit(each) is not None)}
+    ends = [
+        each
+        for each in sorted(heads)
+        if not _has(git, each) and (each not in undone or _is_undone(git, each, since))
+    ]
     commits = (_look(git, each, since, there) for each in _independent(git, ends))
     return tuple(each for each in commits if each is not None)
 
 
-def _find_left_heads(git: GitProgram) -> Iterator[str]:
-    """Yield the commits made here from which HEAD switched to another branch or commit."""
+def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
+    """Yield the commits made here that HEAD left, each with how: `_RESET`, or later `_SWITCH`.
+
+    A branch that was set by ``git update-ref`` counts as reset; its entry has no subject.
+    """
     reply = git.read(
         "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
     )
@@ -51,9 +64,11 @@ def _find_left_heads(git: GitProgram) -> Iterator[str]:
         for commit, _, subject in log
         if subject and not subject.startswith(_MOVES) and not subject.lower().endswith(_FORWARD)
     }
-    for (commit, _, _), (_, _, subject) in pairwise(log):
-        if subject.startswith("checkout:") and commit in commits:
-            yield commit
+    moves = [(each, subject) for (each, _, _), (_, _, subject) in pairwise(log) if each in commits]
+    for kind in (_RESET, _SWITCH):
+        for each, subject in moves:
+            if subject.startswith(kind) or (kind == _RESET and not subject):
+                yield each, kind
 
 
 def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
@@ -90,9 +105,31 @@ def _is_picked(git: GitProgram, end: str, others: list[str]) -> bool:
 
 def _is_held(git: GitProgram, end: str, since: str) -> bool:
     """Whether the work tree has, as in ``end``, each file that changed from the fork to ``end``."""
+    return not _list_changed(git, _find_fork(git, end, since), end) & _list_differing(git, end)
+
+
+def _is_undone(git: GitProgram, end: str, since: str) -> bool:
+    """Whether the work tree has, as at the fork, each file that changed from there to ``end``.
+
+    Otherwise something has replaced the changes, or keeps them.
+    """
+    began = _find_fork(git, end, since)
+    added = _list_changed(git, began, end, "--diff-filter=A")
+    stays = any(os.path.lexists(git.root() / each) for each in added)  # perhaps untracked by now
+    return not stays and not _list_changed(git, began, end) & _list_differing(git, began)
+
+
+def _find_fork(git: GitProgram, end: str, since: str) -> str:
     fork = git.read("merge-base", "HEAD", end)
-    began = decode_output(fork.out).split()[0] if fork.status == 0 else since
-    names = ("-r", "-z", "--no-renames", "--name-only")
-    changed = split(git.must_read("compare commits", "diff-tree", *names, began, end).out)
-    here = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", end, "--")
-    return not set(changed) & set(split(git.must_read("compare the work tree", *here).out))
+    return decode_output(fork.out).split()[0] if fork.status == 0 else since
+
+
+def _list_changed(git: GitProgram, began: str, end: str, *more: str) -> set[str]:
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", *more)
+    return set(split(git.must_read("compare commits", *words, began, end).out))
+
+
+def _list_differing(git: GitProgram, commit: str) -> set[str]:
+    """Return the files that differ between the commit and the work tree."""
+    words = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", commit, "--")
+    return set(split(git.must_read("compare the work tree", *words).out))

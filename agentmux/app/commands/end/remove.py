@@ -16,6 +16,7 @@ from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
     find_owner,
+    list_sessions,
     live,
     own_tmux,
 )
@@ -148,17 +149,48 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     """Return the work that a removal of the worktree ``spec`` and its branch would lose.
 
     If commits would be lost, this asks the forge whether the session's request was merged. Without
-    an answer they count as not merged.
+    an answer they count as not merged. A branch on which another session of the project began that
+    is not done would stay: its result goes there.
     """
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")
     commit_id = commit.get("commit") if isinstance(commit, dict) else None
     delivered = commit_id if isinstance(commit_id, str) else None
-    loss = world.git.worktrees.removal_loss(spec, branch, delivered=delivered)
+    loss = _without_needed_branch(
+        world, entry, world.git.worktrees.removal_loss(spec, branch, delivered=delivered)
+    )
     merged = _find_merge_commit(world, entry) if loss.commits or loss.commits_off_branch else None
     if merged is None:
         return loss
-    return world.git.worktrees.removal_loss(spec, branch, merged=merged, delivered=delivered)
+    loss = world.git.worktrees.removal_loss(spec, branch, merged=merged, delivered=delivered)
+    return _without_needed_branch(world, entry, loss)
+
+
+def _without_needed_branch(world: World, entry: SessionEntry, found: WorktreeLoss) -> WorktreeLoss:
+    """Return what goes if the branch stays for the sessions that began on it; else ``found``."""
+    others = list_sessions(world) if found.branch else ()
+    needed_by = tuple(
+        each.name
+        for each in others
+        if each.path != entry.path
+        and _base_branch(each) == found.branch
+        and each.text("worktree")
+        and not (each.is_done or each.is_moved)
+    )
+    if not needed_by:
+        return found
+    return replace(found, branch="", tip=None, commits=(), dropped=(), needed_by=needed_by)
+
+
+def staying_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
+    """Return in words why the branch stays when the worktree is removed; empty if it does not.
+
+    ``found`` is the loss of the worktree ``spec``, as `loss_of` returns it.
+    """
+    names = abbreviate_names(found.needed_by)
+    return (
+        f"kept branch {spec.branch}, on which unfinished sessions began: {names}" if names else ""
+    )
 
 
 def _base_branch(entry: SessionEntry) -> str | None:
@@ -308,7 +340,10 @@ def ways_to_keep(
     """
     place = shlex.quote(str(spec.path))
     if set(found.changed) - set(found.hidden):
-        yield f"see what is not committed: git -C {place} status"
+        yield (
+            f"see what is not committed: git -C {place} status --untracked-files=all"
+            " --ignore-submodules=none"
+        )
     for each in found.hidden[:_NAMED]:
         file, indexed = shlex.quote(each), shlex.quote(f":0:{each}")
         yield f"see what git does not show of {each}: git -C {place} diff {indexed} {file}"

@@ -16,6 +16,7 @@ from agentmux.app.commands.end.remove import (
     require_commit_named,
     require_nothing_lost,
     require_removable,
+    staying_words,
     worktree_to_remove,
 )
 from agentmux.app.session.search.lookup import find_original, find_owner
@@ -123,6 +124,9 @@ def _take_worktree(
     gone = going_words(now, spec)
     if gone:
         person.note(f"removed {gone}{tip}")
+    stays = staying_words(now, spec)
+    if stays:
+        person.note(stays)
     _note_lost(person, lost_words(now, spec))
 
 

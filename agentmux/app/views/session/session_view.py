@@ -143,7 +143,7 @@ class SessionView:
         outdated: Whether its orchestrator runs another version of AgentMux; not in JSON.
         branch_gone: Whether the session is done and its branch no longer exists; set by
             `with_branch`; not in JSON.
-        away: Whether its worktree is missing; not in JSON, where ``problems`` says it.
+        away: Whether its worktree is missing or half made; not in JSON, where ``problems`` says it.
         rename: The command that renames a tmux session of somebody else's, which has its name and
             is in the way of a resume; empty if there is none; not in JSON.
         label: The status in words; not in JSON.

@@ -11,6 +11,7 @@ from agentmux.app.commands.end.remove import (
     lost_words,
     removable_worktree,
     require_removable,
+    staying_words,
 )
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions
 from agentmux.cli import render
@@ -50,6 +51,8 @@ def _judge(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         return _prune(world, entry, dry_run=dry_run)
     except AgentmuxError as error:
         render.note(f"kept the worktree of {entry.name}: {error.message}")
+        for hint in error.hints:
+            render.hint(hint)
         return True
 
 
@@ -67,6 +70,9 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
     if alive:
         render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
         render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
+    stays = staying_words(loss, spec)
+    if stays:
+        render.note(stays)
     if not dry_run:
         world.git.worktrees.remove(spec, loss.tip)
     word = "would remove" if dry_run else "removed"
