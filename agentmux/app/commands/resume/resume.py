@@ -57,6 +57,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
+from agentmux.core.decisions.tree_checkpoints import interrupted_label
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance
 from agentmux.core.fold.implied import derive_files, overlay
@@ -79,8 +80,6 @@ _NO_COMMIT: Final = (
     "this session makes no commit: it has an older format, or was not started in a git repository; "
     "its changes stay in the working tree"
 )
-
-_REWINDING: Final = "a rewind was interrupted: it is finished first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +232,8 @@ def _obstacle(
 def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:
     """Yield sentences about what a resume does first, each with whether it applies."""
     moved = f"the repository was moved: the session goes on in {plan.state.worktree}"
-    yield _REWINDING, recorded.rewind is not None
+    if recorded.rewind is not None:
+        yield interrupted_label(recorded.rewind.before), True
     yield moved, relocation(recorded, plan.state) is not None
 
 

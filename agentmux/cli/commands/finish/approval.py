@@ -46,7 +46,7 @@ from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.agents.environment import inherited_variables
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import takes_decision
+from agentmux.core.fold.acceptance import REWINDING, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
@@ -331,9 +331,10 @@ def _error(made: SubmitAnswer, entry: SessionEntry) -> AgentmuxError | None:
     if made.result == "refused":
         return RefusedError(made.reason, problems=made.problems)
     if made.result == "ignored":
+        command = "resume" if made.reason == REWINDING else "status"
         return BlockedError(
             f"session {entry.name} takes no such decision now: {made.reason}",
             reason="not_waiting",
-            hints=(f"agentmux status {entry.name}",),
+            hints=(f"agentmux {command} {entry.name}",),
         )
     return None
