@@ -98,6 +98,13 @@ def approve(
             help="Merge commits, too, that the base had at the start, and has no more.",
         ),
     ] = False,
+    on_top: Annotated[
+        bool,
+        typer.Option(
+            "--on-top",
+            help="Commit on top of your own commits on the branch, made since the session began.",
+        ),
+    ] = False,
     push: Annotated[
         bool, typer.Option("--push", help="Push its branch to a remote; never forced.")
     ] = False,
@@ -132,6 +139,7 @@ def approve(
         leave_nested=leave_nested,
         leave_commits=leave_commits,
         bring_back=bring_back,
+        on_top=on_top,
         show=None if json else render.out,
         size=None if json else render.terminal_size(sys.stdout),
     )
