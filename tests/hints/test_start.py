@@ -91,6 +91,33 @@ def test_a_second_session_gets_a_worktree(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+@pytest.mark.follows(
+    "or give the session a worktree of its own: agentmux start --worktree …",
+    "end it, when you have found the commit: git bisect reset",
+)
+def test_what_is_in_progress_in_the_checkout_is_finished_first(project: Project) -> None:
+    begin = project.git("rev-parse", "main").strip()
+    for branch, text in (("side", "side\n"), ("main", "main\n")):
+        project.git("switch", "-q", *(("-c", "side") if branch == "side" else ("main",)))
+        (project.path / "calc.py").write_text(text)
+        project.git("commit", "-qam", branch)
+    project.program("git", "rebase", "-q", "side")
+    refusal = project.fails(3, "start", "--no-worktree", *OFF, "x")
+    assert "a rebase is in progress in this repository" in refusal
+    hint = shown("or give the session a worktree of its own: agentmux start --worktree …", refusal)
+    went_well(project, hint, text="--detach 'in a worktree'")
+    project.git("checkout", "-q", "--theirs", "calc.py")
+    project.git("add", "calc.py")
+    finish = shown("finish it: git rebase --continue", refusal).partition(": ")[2]
+    assert project.program("sh", "-c", f"GIT_EDITOR=: {finish}").returncode == 0
+    project.git("bisect", "start", "HEAD", begin)
+    refusal = project.fails(3, "start", "--no-worktree", *OFF, "x")
+    assert "a bisect is in progress in this repository" in refusal
+    went_well(project, shown("end it, when you have found the commit: git bisect reset", refusal))
+    assert project.git("branch", "--show-current") == "main\n"
+    project.ok("start", "--no-worktree", *OFF, "in the checkout")
+
+
 @pytest.mark.follows("give the session a worktree of its own: agentmux start --worktree …")
 def test_a_bare_repository_gets_a_worktree(project: Project) -> None:
     bare = project.root / "bare.git"
