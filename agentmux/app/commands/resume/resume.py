@@ -81,6 +81,8 @@ _NO_COMMIT: Final = (
     "its changes stay in the working tree"
 )
 
+_TRY_AGAIN: Final = "check the tmux server, then try again"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumePlan:
@@ -533,7 +535,7 @@ def find_obstacle(site: Site, entry: SessionEntry, liveness: Liveness) -> Blocke
     if liveness.live is None:
         raise TerminalUnreachableError(
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
-            hints=("check the tmux server, then try again",),
+            hints=liveness.error.hints if liveness.error else (_TRY_AGAIN,),
         )
     if liveness.copy_of is not None:
         return copy_blocked(entry, liveness.copy_of)
