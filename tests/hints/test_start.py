@@ -14,13 +14,15 @@ pytestmark = pytest.mark.long
 OFF = ("--detach", "--yes")
 
 
-@pytest.mark.follows('git commit --allow-empty -m "Begin"')
+@pytest.mark.follows('git commit --allow-empty --only -m "Begin"')
 def test_a_worktree_gets_its_first_commit(outside: Project) -> None:
     outside.git("init", "-q")
     work = Work(outside)
     work.write("a file of the user", outside.path / "calc.py")
+    outside.git("add", "calc.py")
     refusal = outside.fails(2, "start", "--agent", "demo", "--worktree", *OFF, "x")
-    went_well(outside, shown('git commit --allow-empty -m "Begin"', refusal))
+    went_well(outside, shown('git commit --allow-empty --only -m "Begin"', refusal))
+    assert outside.git("status", "--porcelain", "calc.py") == "A  calc.py\n"
     outside.ok("start", "--agent", "demo", "--worktree", *OFF, "x")
     assert work.lost() == []
 

@@ -282,7 +282,7 @@ def _base(world: World, request: WorkplaceRequest) -> BaseCommit:
     if ref is None:
         raise UsageError(
             "a worktree needs a commit to begin on, and there is none yet",
-            hints=('git commit --allow-empty -m "Begin"',),
+            hints=('git commit --allow-empty --only -m "Begin"',),
         )
     raise UsageError(
         f"`{ref}` is not a commit", hints=("see the branches: git branch --all --list",)
