@@ -364,7 +364,7 @@ class Actions:
     async def _tell(self, row: DeskRow) -> None:
         seats = await in_daemon_thread(partial(self._tellable, row)) if row.live else ()
         if not seats:
-            self._app.say("no agent of this session runs now")
+            self._app.say("no agent of this session can be told anything now")
             return
         chosen: Iterable[str] | None = seats
         if len(seats) > 1:
@@ -378,9 +378,12 @@ class Actions:
                 await self._run(row.project, words, f"telling {seat}", text=answer.text)
 
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
+        from agentmux.app.views.session.seat_screens import asking_seats
         from agentmux.core.decisions.seat_needs import list_messageable_seats
 
-        return list_messageable_seats(self._app.tools.reader.place_row(row)[1])
+        world, state = self._app.tools.reader.place_row(row)
+        asking = asking_seats(world, entry_at(world, row.path))  # they must be answered first
+        return tuple(each for each in list_messageable_seats(state) if each not in asking)
 
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
         """Let the user choose one of several screens; return a single one without asking."""

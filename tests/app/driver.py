@@ -677,6 +677,9 @@ class NotedRepository:
     def is_bare(self) -> bool:
         return False
 
+    def is_bisecting(self) -> bool:
+        return False
+
     def list_tracked_files(self, _: Collection[Path]) -> tuple[str, ...]:
         return ()
 

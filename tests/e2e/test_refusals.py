@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,10 @@ def test_a_hung_server_is_not_taken_for_gone(
     )
     request.addfinalizer(go_on)
     stop()
-    assert "cannot tell whether" in project.fails(6, "resume", "--yes", "--detach")
+    refusal = project.fails(6, "resume", "--yes", "--detach")
+    assert "cannot tell whether" in refusal
+    if sys.platform == "linux":
+        assert f"kill -CONT {server}\n" in refusal
     assert project.json("resume", "--dry-run", code=6)["problems"][0]["code"] == 6
     go_on()
     assert stopped.kinds("resumed") == ["resumed"]
@@ -162,6 +166,21 @@ def test_a_stop_does_not_take_a_hung_server_for_gone(
     request.addfinalizer(lambda: _signal(server, signal.SIGCONT))
     _signal(server, signal.SIGSTOP)
     project.fails(6, "stop", stopped.name)
+
+
+@RARE
+def test_a_stop_that_tmux_holds_up_says_who_goes_on_with_it(
+    stopped: Session, request: pytest.FixtureRequest
+) -> None:
+    project = stopped.project
+    project.ok("resume", "--yes", "--detach")
+    server = int(project.tmux("display-message", "-p", "#{pid}"))
+    request.addfinalizer(lambda: _signal(server, signal.SIGCONT))
+    _signal(server, signal.SIGSTOP)
+    said = project.fails(6, "stop", stopped.name)
+    assert "the session is being stopped" in said
+    _signal(server, signal.SIGCONT)
+    project.until(lambda: project.json("status")["sessions"][0]["status"] == "stopped")
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

@@ -298,8 +298,9 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     pruned = project.run("prune")
     assert (pruned.stdout, kept in pruned.stderr) == ("", True)
     leftovers = [each for each in findings(project) if each["check"] == "leftovers"]
+    merge = git_commands.merge("agentmux/x")
     assert [("2 commits on branch" in each["text"], each["mend"]) for each in leftovers] == [
-        (True, f"merge the branch first: {git_commands.merge('agentmux/x')}")
+        (True, f"merge the branch first: {merge} (with main checked out)")
     ]
     project.git("merge", "-q", "agentmux/x")
     assert project.ok("prune", "--dry-run").startswith("would remove ")

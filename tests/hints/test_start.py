@@ -14,13 +14,15 @@ pytestmark = pytest.mark.long
 OFF = ("--detach", "--yes")
 
 
-@pytest.mark.follows('git commit --allow-empty -m "Begin"')
+@pytest.mark.follows('git commit --allow-empty --only -m "Begin"')
 def test_a_worktree_gets_its_first_commit(outside: Project) -> None:
     outside.git("init", "-q")
     work = Work(outside)
     work.write("a file of the user", outside.path / "calc.py")
+    outside.git("add", "calc.py")
     refusal = outside.fails(2, "start", "--agent", "demo", "--worktree", *OFF, "x")
-    went_well(outside, shown('git commit --allow-empty -m "Begin"', refusal))
+    went_well(outside, shown('git commit --allow-empty --only -m "Begin"', refusal))
+    assert outside.git("status", "--porcelain", "calc.py") == "A  calc.py\n"
     outside.ok("start", "--agent", "demo", "--worktree", *OFF, "x")
     assert work.lost() == []
 
@@ -89,6 +91,33 @@ def test_a_second_session_gets_a_worktree(project: Project, work: Work) -> None:
     went_well(project, shown("or end it for now: agentmux stop …", refusal))
     assert [each["status"] for each in project.json("status", first)["sessions"]] == ["stopped"]
     assert work.lost() == []
+
+
+@pytest.mark.follows(
+    "or give the session a worktree of its own: agentmux start --worktree …",
+    "end it, when you have found the commit: git bisect reset",
+)
+def test_what_is_in_progress_in_the_checkout_is_finished_first(project: Project) -> None:
+    begin = project.git("rev-parse", "main").strip()
+    for branch, text in (("side", "side\n"), ("main", "main\n")):
+        project.git("switch", "-q", *(("-c", "side") if branch == "side" else ("main",)))
+        (project.path / "calc.py").write_text(text)
+        project.git("commit", "-qam", branch)
+    project.program("git", "rebase", "-q", "side")
+    refusal = project.fails(3, "start", "--no-worktree", *OFF, "x")
+    assert "a rebase is in progress in this repository" in refusal
+    hint = shown("or give the session a worktree of its own: agentmux start --worktree …", refusal)
+    went_well(project, hint, text="--detach 'in a worktree'")
+    project.git("checkout", "-q", "--theirs", "calc.py")
+    project.git("add", "calc.py")
+    finish = shown("finish it: git rebase --continue", refusal).partition(": ")[2]
+    assert project.program("sh", "-c", f"GIT_EDITOR=: {finish}").returncode == 0
+    project.git("bisect", "start", "HEAD", begin)
+    refusal = project.fails(3, "start", "--no-worktree", *OFF, "x")
+    assert "a bisect is in progress in this repository" in refusal
+    went_well(project, shown("end it, when you have found the commit: git bisect reset", refusal))
+    assert project.git("branch", "--show-current") == "main\n"
+    project.ok("start", "--no-worktree", *OFF, "in the checkout")
 
 
 @pytest.mark.follows("give the session a worktree of its own: agentmux start --worktree …")

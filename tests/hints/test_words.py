@@ -123,10 +123,7 @@ def test_a_person_types_what_an_agent_may_not(done: Session, work: Work) -> None
     assert work.lost() == []
 
 
-@pytest.mark.follows(
-    "agentmux answer … --role …",
-    'agentmux answer …, or agentmux tell … "…"; look: agentmux attach …',
-)
+@pytest.mark.follows("agentmux answer … --role …", "agentmux answer …; look: agentmux attach …")
 def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {"architect": {"dialog": "permission"}}})
     project.config("defaults: {agent: demo}\nsnapshots: {interval: 0.2s}\n")
@@ -139,15 +136,29 @@ def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUn
         return "agentmux answer" in text
 
     wait_until(asked)
-    step = shown('agentmux answer …, or agentmux tell … "…"', project.ok("status", session.name))
-    hint, tell = (each.text for each in commands_of(step))
+    told = project.ok("status", session.name)
+    assert "agentmux tell" not in told + project.run().stdout  # is refused while it asks
+    hint, _ = (each.text for each in commands_of(shown("agentmux answer …; look: …", told)))
     assert hint in text
-    for command in (hint, tell):  # without a terminal, and while it asks
-        assert project.program("sh", "-c", command).returncode in {2, 3}
+    assert project.program("sh", "-c", hint).returncode == 2  # without a terminal
     script = re.search(r"in a script: (KEYS --screen \w+)", text)
     assert script is not None
     went_well(project, f"{hint} {script[1]}", KEYS="Enter")
     assert work.lost() == []
+
+
+@pytest.mark.follows('agentmux tell … "…"; look: agentmux attach …')
+def test_an_agent_that_stays_idle_is_told(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario(WAITS)
+    project.config(
+        "defaults: {agent: demo}\nsnapshots: {interval: 0.2s}\n"
+        "stall: {turn_ended_after: 1s, nudge_after: 1s, report_after: 2s}\n"
+    )
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    wait_until(lambda: "agentmux tell" in project.ok("status", session.name), 30)
+    told = project.ok("status", session.name)
+    assert "agentmux answer" not in told
+    went_well(project, shown('agentmux tell … "…"', told).replace("…", "go on"))
 
 
 @pytest.mark.follows("to go on: agentmux resume … (it ended: …)", "to go on: agentmux resume …")

@@ -107,7 +107,9 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
     """Yield hints how to restore the stashes that the user made by following one of our hints.
 
     Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
-    to see it. The oldest stash comes first. Nothing is restored here.
+    to see it. The newest stash comes first. The older ones are called so, as they may be left from
+    another time; they are named by their commits, because their numbers change. Nothing is restored
+    here.
 
     Args:
         git: Runs git in the repository.
@@ -115,13 +117,19 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
         aside: The stash message in our hint; stashes with other messages are left out.
         branch: Only stashes made on this branch; empty for stashes made anywhere.
     """
-    listed = git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
-    for line in decode_output(listed).splitlines()[::-1]:
-        stash, _, message = line.partition(" ")
+    listed = git.must_read("list stashes", "stash", "list", "--format=%gd %H %gs").out
+    place, is_newest = shlex.quote(str(top)), True
+    for line in decode_output(listed).splitlines():
+        stash, commit, message = line.split(" ", 2)
         made_on = message.removeprefix("On ").removesuffix(f": {aside}")
         if message == f"On {made_on}: {aside}" and branch in {"", made_on}:
-            place = shlex.quote(str(top))
-            back = f"git -C {place} stash pop --index {stash}"
-            look = f"git -C {place} stash show -p --include-untracked {stash}"
-            yield f"put back what was put aside on {made_on}: {back}"
+            name = stash if is_newest else commit[:12]
+            look = f"git -C {place} stash show -p --include-untracked {name}"
+            if is_newest:
+                back = f"git -C {place} stash pop --index {name}"
+                yield f"put back what was put aside on {made_on}: {back}"
+            else:
+                back = f"git -C {place} stash apply --index {name}"
+                yield f"an older one, maybe of an earlier time, on {made_on}: {back}"
             yield f"where git refuses, see it: {look}"
+            is_newest = False

@@ -140,6 +140,9 @@ class Git:
             in_progress=self._in_progress(),
         )
 
+    def is_bisecting(self) -> bool:
+        return os.path.lexists(self._git_dir() / "BISECT_LOG")
+
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
         reply = self._git.read("merge-base", "--is-ancestor", commit, tip)
         if reply.status not in {0, 1}:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
+import struct
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.adapters.system.processes.child import Child
@@ -40,6 +42,9 @@ NO_TARGET: Final = (
 NO_SPACE: Final = ("no space for", "too small")
 TOO_LONG: Final = ("command too long", "failed to send command")
 _OTHER_VERSION: Final = "protocol version mismatch"
+_CREDENTIALS: Final = struct.Struct("3i")
+"""The pid, user and group of a process, as Linux tells them; see unix(7)."""
+_LISTENER_S: Final = 0.2
 _UNREACHABLE: Final = ("error connecting to", "access not allowed", _OTHER_VERSION)
 
 
@@ -160,15 +165,29 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     except FileNotFoundError:
         raise NotInstalledError("tmux is not installed", hints=(INSTALL,)) from None
     except subprocess.TimeoutExpired:
+        pid = _find_listener(argv[argv.index("-S") + 1]) if "-S" in argv else None
         raise TerminalUnreachableError(
             f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",
-            hints=("if the server was stopped, continue it: kill -CONT PID",),
+            hints=(f"if the server was stopped, continue it: kill -CONT {pid or 'PID'}",),
         ) from None
     return TmuxReply(
         returncode=done.status,
         stdout=done.out.decode(errors="replace"),
         stderr=done.err.decode(errors="replace"),
     )
+
+
+def _find_listener(path: str) -> int | None:
+    """Return the pid of the process that listens at a socket, also if it is stopped.
+
+    None if the system does not tell (macOS), or if nobody listens.
+    """
+    with socket.socket(socket.AF_UNIX) as asked, suppress(OSError, AttributeError):
+        asked.settimeout(_LISTENER_S)
+        asked.connect(path)
+        told = asked.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        return int(_CREDENTIALS.unpack(told)[0])
+    return None
 
 
 def _encode_word(word: str) -> bytes:

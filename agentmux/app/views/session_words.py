@@ -237,15 +237,14 @@ def _look(view: SessionView) -> str:
     name = view.session
     if view.status == SessionStatus.PARKED:
         return f"wait; or, to go on at once, agentmux unpark {name}"
-    asks = next((each.seat for each in view.seats if each.status in _ASKS), "")
-    if not asks:
-        return f"agentmux attach {name}"
-    role = f"{name} --role {asks}"
-    return f'agentmux answer {role}, or agentmux tell {role} "…"; look: agentmux attach {name}'
-
-
-_ASKS: Final = frozenset({SessionStatus.WAITING, SessionStatus.STALLED})
-"""The statuses of agents to whom a person can say something."""
+    seats = {each.status: each.seat for each in reversed(view.seats)}
+    if SessionStatus.WAITING in seats:  # nothing can be told to an agent that asks
+        role = f"{name} --role {seats[SessionStatus.WAITING]}"
+        return f"agentmux answer {role}; look: agentmux attach {name}"
+    if SessionStatus.STALLED in seats:
+        role = f"{name} --role {seats[SessionStatus.STALLED]}"
+        return f'agentmux tell {role} "…"; look: agentmux attach {name}'
+    return f"agentmux attach {name}"
 
 
 def _again(view: SessionView) -> str:

@@ -299,9 +299,9 @@ def wants_decision(fields: Json) -> bool:
     """Return whether the user has to approve or to request changes, given ``state.json``'s fields.
 
     That is so in the last phase, from the moment that the summary is handed in or the agent that
-    writes it has left, until the result is approved.
+    writes it has left, until the result is approved; but not while a rewind has to be finished.
     """
-    if not is_completing(fields) or fields.get("approval"):
+    if not is_completing(fields) or fields.get("approval") or fields.get("rewind"):
         return False
     if fields.get("summary_submitted"):
         return True
@@ -374,11 +374,19 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
     if away and not noted.get("problem"):
         place = entry.text("worktree")
         yield f"the worktree {place} is not there: a resume makes it again, or finds it elsewhere"
+    if not liveness.locked and (rewind := mapping(entry.fields, "rewind")):
+        yield _describe_rewind(rewind)
     if noted.get("problem"):
         yield str(noted["problem"])
     if noted.get("left_branch"):
         yield str(noted["left_branch"])
     yield from _delivery_problems(entry.fields, is_driven=liveness.is_driven)
+
+
+def _describe_rewind(rewind: Json) -> str:
+    from agentmux.core.decisions.tree_checkpoints import interrupted_label
+
+    return interrupted_label(number(rewind, "before", 0))
 
 
 def _is_away(entry: SessionEntry) -> bool:

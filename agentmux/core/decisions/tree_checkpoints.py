@@ -180,6 +180,18 @@ def checkpoint_words(each: TreeCheckpoint) -> str:
 UNSAVED: Final = "the files were not saved in a work-tree checkpoint"
 """The beginning of the sentence that the last checkpoint, at a stop, could not be taken."""
 
+
+def interrupted_label(before: int) -> str:
+    """Return a sentence for messages about an interrupted rewind.
+
+    ``before`` is the number of the checkpoint with the files from before that rewind.
+    """
+    return (
+        "a rewind was interrupted; a resume finishes it first (the files from before it are in "
+        f"work-tree checkpoint {before})"
+    )
+
+
 _NONE: Final = "the session has no work-tree checkpoint"
 
 

@@ -43,6 +43,9 @@ class Judgement:
     reason: str = ""
 
 
+REWINDING: Final = "a rewind was interrupted, and is finished first"
+"""Why no decision counts while the files of the session are half rewound; a resume ends that."""
+
 _ACCEPTED: Final = Judgement(Answer.ACCEPTED)
 
 
@@ -82,7 +85,8 @@ def _is_completing(state: SessionState) -> bool:
 
 def takes_decision(state: SessionState) -> bool:
     """Whether a request for changes would count now; for an approval, see `takes_approval`."""
-    return _is_completing(state) and state.approval is None and state.moved is None
+    is_open = state.approval is None and state.moved is None and state.rewind is None
+    return _is_completing(state) and is_open
 
 
 def takes_approval(state: SessionState) -> bool:
@@ -97,6 +101,8 @@ def _judge_decision(
         return _ignore(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
     if not _is_completing(state):
         return _ignore(f"the session is in {state.phase}, there is nothing to decide yet")
+    if state.rewind is not None:
+        return _ignore(REWINDING)
     if fact.of_phase not in {"", working_phase(state)}:
         return _ignore(f"it is about {fact.of_phase}, the session is in {state.phase}")
     if state.approval is not None:

@@ -218,6 +218,8 @@ class Approved(UserDecision):
             if any files may be committed.
         brings_back: A text with hash and subject for each commit that was removed from the base and
             that a merge may bring back. A merge may bring back no other removed commit.
+        on_top: The commit in the checkout, made by the user after the session began there, on top
+            of which the result is committed; empty if it is committed where the session began.
     """
 
     kind: ClassVar[str] = "approve"
@@ -226,6 +228,7 @@ class Approved(UserDecision):
     digest: str = ""
     tree: str = ""
     brings_back: tuple[str, ...] = ()
+    on_top: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,6 +199,9 @@ class Repository(Protocol):
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the unfinished git operation."""
 
+    def is_bisecting(self) -> bool:
+        """Return whether a ``git bisect`` has begun in the work tree and was not ended."""
+
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
         """Return whether the history of ``tip`` contains a commit; ``tip`` itself counts.
 

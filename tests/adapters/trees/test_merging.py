@@ -729,6 +729,24 @@ def test_a_kill_around_a_command_of_git_changes_nothing_in_the_end(
     assert last > 3
 
 
+@pytest.mark.follows("git -C … stash apply --index …")
+def test_what_was_put_aside_last_is_put_back_first(project: Path) -> None:
+    (project / "other.txt").write_text("before\n")
+    git(project, "add", "other.txt")
+    git(project, "commit", "-qm", "Other")
+    for name in ("README.md", "other.txt"):
+        (project / name).write_text(f"an edit of {name}\n")
+        git(project, "stash", "push", "-qm", git_commands.FOR_MERGE)
+    back, look, older, older_look = merges(project).stash_hints("main")
+    assert look.endswith("stash@{0}")
+    assert older_look.endswith(git(project, "rev-parse", "stash@{1}").strip()[:12])
+    subprocess.run(back.partition(": ")[2], shell=True, check=True, capture_output=True)
+    assert git(project, "diff", "--name-only") == "other.txt\n"
+    assert older.startswith("an older one, maybe of an earlier time, on main: ")
+    subprocess.run(older.partition(": ")[2], shell=True, check=True, capture_output=True)
+    assert git(project, "diff", "--name-only") == "README.md\nother.txt\n"
+
+
 def test_only_what_was_put_aside_on_the_base_is_named(project: Path) -> None:
     def put_aside(text: str) -> None:
         (project / "README.md").write_text(text)

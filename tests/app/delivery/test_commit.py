@@ -528,8 +528,8 @@ def test_the_hints_in_a_checkout_take_along_what_the_session_made(
     assert edits(project) == before
     error = find_head_error(world, state)
     assert error is not None
-    assert " Add apart.txt), have them in its commit: git branch kept-" in error.hints[1]
-    way = error.hints[1].partition("commit: ")[2]
+    assert " Add apart.txt), have them in its commit: git branch kept-" in error.hints[-2]
+    way = error.hints[-2].partition("commit: ")[2]
     theirs = git(project, "rev-parse", "HEAD").strip()
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
     assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)")

@@ -254,6 +254,7 @@ def test_of_a_seat_that_is_gone_no_trouble_is_told() -> None:
         (seat(), WORKING, noted("busy", launch="L0"), ("launched", "journal", 60.0)),
         (seat(status="crashed"), WORKING, noted("busy"), ("crashed", "journal", None)),
         (seat(), GONE, {}, ("stopped", "journal", None)),
+        (seat(), SILENT, {}, ("unknown", "journal", None)),
         (seat(since="?"), WORKING, {}, ("launched", "journal", None)),
     ],
 )

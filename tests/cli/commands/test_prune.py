@@ -329,7 +329,11 @@ def test_a_hint_to_merge_names_what_was_taken_off_the_base(
     assert named.endswith(" Ignore")
     subprocess.run(without, shell=True, check=True, capture_output=True)
     said = f"merge the branch first: {git_commands.merge(BRANCH)}"
-    assert said in hints
+    assert f"{said} (with main checked out)" in hints
+    hook = project / ".git" / "hooks" / "post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
     subprocess.run(said.partition(": ")[2], shell=True, check=True, capture_output=True)
     assert "Ignore" not in git(project, "log", "--format=%s")
     assert "Result" in git(project, "log", "--format=%s")

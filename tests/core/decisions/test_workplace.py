@@ -155,8 +155,9 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     assert ways_back(own) == (f"take its commits along: {along}",)
     assert ": an approval moves main forward to it; " in left_branch_message(BEGAN, own)
     joined = (
-        "git -C /w switch --no-recurse-submodules --no-overwrite-ignore --detach main"
-        " && git -C /w checkout --no-recurse-submodules --no-overwrite-ignore -"
+        "git -C /w -c core.hooksPath=/dev/null switch --no-recurse-submodules --no-overwrite-ignore"
+        " --detach main && git -C /w -c core.hooksPath=/dev/null checkout --no-recurse-submodules"
+        " --no-overwrite-ignore -"
         " && git -C /w merge --no-edit main"
     )
     behind = replace(own, is_behind=True)

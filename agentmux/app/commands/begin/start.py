@@ -17,6 +17,7 @@ from agentmux.app.commands.begin.start_workplace import (
     NewWorktree,
     WorkplaceRequest,
     choose_workplace,
+    require_settled,
     workplace_notes,
 )
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
@@ -215,6 +216,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     _require_free_tmux_name(state, live)
     agents = _agents(world, state)
     _require_author(world, state)
+    if own is None and head is not None and state.commits:
+        require_settled(world, head)
     warnings = (
         *(request.issue.warnings if request.issue is not None else ()),
         *_warn_detached(state, request),

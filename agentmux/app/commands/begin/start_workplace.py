@@ -23,7 +23,8 @@ from agentmux.core.decisions.workplace import (
     why_worktree,
 )
 from agentmux.core.names.words.counts import format_count
-from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
+from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotInstalledError, UsageError
+from agentmux.ports.git.repository import Head, finish_it
 from agentmux.ports.git.worktrees import BaseCommit, WorktreeRootFacts
 
 if TYPE_CHECKING:
@@ -175,6 +176,26 @@ def _in_the_checkout(world: World, entries: tuple[SessionEntry, ...]) -> TreeTak
     return find_tree_obstacle(world, lives, list_possibly_live(lives, entries))
 
 
+def require_settled(world: World, head: Head) -> None:
+    """Check that no git operation waits for the user in the checkout, where ``head`` is HEAD.
+
+    Once it is finished, HEAD is elsewhere, and the result could not be committed.
+
+    Raises:
+        BlockedError: A rebase, a merge or the like is in progress.
+    """
+    if head.in_progress:
+        doing, ways = str(head.in_progress), (finish_it(head),)
+    elif world.repository.is_bisecting():
+        doing, ways = "bisect", ("end it, when you have found the commit: git bisect reset",)
+    else:
+        return
+    own = "or give the session a worktree of its own: agentmux start --worktree …"
+    raise BlockedError(
+        f"a {doing} is in progress in this repository", reason="head_moved", hints=(*ways, own)
+    )
+
+
 def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
     way = "or start in another clone of the repository"
     if has_repository(world):
@@ -261,7 +282,7 @@ def _base(world: World, request: WorkplaceRequest) -> BaseCommit:
     if ref is None:
         raise UsageError(
             "a worktree needs a commit to begin on, and there is none yet",
-            hints=('git commit --allow-empty -m "Begin"',),
+            hints=('git commit --allow-empty --only -m "Begin"',),
         )
     raise UsageError(
         f"`{ref}` is not a commit", hints=("see the branches: git branch --all --list",)

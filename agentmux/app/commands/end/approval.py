@@ -7,7 +7,7 @@ from typing import Final
 
 from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
 from agentmux.app.delivery.approval.deliverable import digest_of, ways_along
-from agentmux.app.delivery.steps.commit import describe_failure
+from agentmux.app.delivery.steps.commit import describe_failure, on_top
 from agentmux.app.delivery.steps.merge import require_agreed
 from agentmux.app.delivery.steps.outcome import commit_without_branch, is_kept, ways_to_get
 from agentmux.app.delivery.steps.ways import way_of
@@ -16,7 +16,7 @@ from agentmux.app.session.search.lookup import SessionEntry
 from agentmux.app.session.workplace.own_worktree import require_worktree, with_workplace
 from agentmux.app.signals.submission import SubmitAnswer
 from agentmux.app.world import World
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.fold.acceptance import Answer, takes_approval
 from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
@@ -43,6 +43,8 @@ class ApprovalRequest:
         leave_commits: Whether the result may lack commits that were made in the worktree, but are
             not in the history of its HEAD.
         bring_back: Whether a merge may bring back commits that the base branch no longer has.
+        on_top: Whether the commits that were made in the checkout after the session began are the
+            user's, so that the result is committed on top of them.
         show: Shows a line of the preview. None shows the preview as notes, and only to a person who
             is asked.
         size: Columns and rows of the terminal that shows the preview; its summary is then shortened
@@ -53,6 +55,7 @@ class ApprovalRequest:
     leave_nested: bool = False
     leave_commits: bool = False
     bring_back: bool = False
+    on_top: bool = False
     show: Callable[[str], object] | None = None
     size: tuple[int, int] | None = None
 
@@ -103,6 +106,8 @@ def _ask(
     require_worktree(world, state, entry.path)
     files, asks, given = world.files(entry.path), person.is_asked, request.approval
     way = way_of(world, state, given.then)
+    began = state.options.base
+    state = on_top(world, state) if request.on_top else state
     question = approval_question(world, files, state, way)
     if not (request.leave_nested or asks):
         _require_committable(entry, question.result.left_out)
@@ -111,6 +116,8 @@ def _ask(
     brings_back = () if request.bring_back or asks else question.result.brings_back
     require_agreed(state, brings_back if way == MERGE else ())
     approval = question.approval
+    if state.options.base != began:
+        approval = replace(approval, on_top=state.options.base or "")
     if given.digest not in {"", approval.digest}:
         return refuse_changed(given.digest)
     if asks or request.show is not None:

@@ -377,7 +377,8 @@ def _ways_to_keep_commits(
             onto = git_commands.rebase(base, since=spec.commit[:12], git=f"git -C {place}")
             first = f"; to go without them, first: {onto}" if found.is_there else ""
             yield brought_back_label(found.dropped, base) + first
-        yield f"merge the branch first: {git_commands.merge(spec.branch)}"
+        where = f" (with {base} checked out)" if base is not None else ""
+        yield f"merge the branch first: {git_commands.merge(spec.branch)}{where}"
 
 
 def _ways_if_gone(entry: SessionEntry, found: WorktreeLoss) -> Iterator[str]:

@@ -19,7 +19,12 @@ from agentmux.core.names.end_causes import STOPPED_BY_USER
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, NotFoundError, data_error_from
 from agentmux.ports.processes import LOCK_WAIT_S
-from agentmux.ports.tmux.terminal import OwnSession, Screen, ScreensUnreadableError
+from agentmux.ports.tmux.terminal import (
+    OwnSession,
+    Screen,
+    ScreensUnreadableError,
+    TerminalUnreachableError,
+)
 
 if TYPE_CHECKING:
     from agentmux.ports.session.session_files import SessionFiles
@@ -88,6 +93,11 @@ def stop(
         # An orchestrator that released the lock only waits for something like a commit hook.
         if isinstance(error, NotFoundError) and asked and not world.locks.session(path).is_held():
             return Stopped(by="orchestrator")
+        if asked and isinstance(error, TerminalUnreachableError):
+            raise TerminalUnreachableError(
+                f"{error.message}; the session is being stopped, which waits for tmux",
+                hints=error.hints,
+            ) from error
         raise
     # Recording fails in a session that is unreadable, or locked by a hung process.
     with suppress(AgentmuxError):

@@ -59,6 +59,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.conversation.launch_policy import EVERY, LaunchPolicy
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
+from agentmux.core.decisions.tree_checkpoints import interrupted_label
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance
 from agentmux.core.fold.implied import derive_files, overlay
@@ -82,7 +83,7 @@ _NO_COMMIT: Final = (
     "its changes stay in the working tree"
 )
 
-_REWINDING: Final = "a rewind was interrupted: it is finished first"
+_TRY_AGAIN: Final = "check the tmux server, then try again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +236,8 @@ def _obstacle(
 def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:
     """Yield sentences about what a resume does first, each with whether it applies."""
     moved = f"the repository was moved: the session goes on in {plan.state.worktree}"
-    yield _REWINDING, recorded.rewind is not None
+    if recorded.rewind is not None:
+        yield interrupted_label(recorded.rewind.before), True
     yield moved, relocation(recorded, plan.state) is not None
 
 
@@ -535,7 +537,7 @@ def find_obstacle(site: Site, entry: SessionEntry, liveness: Liveness) -> Blocke
     if liveness.live is None:
         raise TerminalUnreachableError(
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
-            hints=("check the tmux server, then try again",),
+            hints=liveness.error.hints if liveness.error else (_TRY_AGAIN,),
         )
     if liveness.copy_of is not None:
         return copy_blocked(entry, liveness.copy_of)

@@ -20,7 +20,7 @@ from agentmux.app.session.workplace.unfinished_rewind import (
     save_tree,
 )
 from agentmux.app.session.writer import Session, stamp
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import (
     REWIND,
     delivered_since,
@@ -67,7 +67,10 @@ class RewoundSession:
     """The result of a rewind.
 
     Attributes:
-        before: The number of the checkpoint that has the files from before the rewind.
+        before: The number of the checkpoint that has the files from before the rewind; after an
+            interrupted rewind, from before that one.
+        since: The number of the checkpoint that has the files as the interrupted rewind, and what
+            changed after it, left them; None if no rewind was interrupted.
         left: The files, relative to the worktree's top, that were left unchanged, because a
             checkpoint could not save them or because they could not be written.
         unsaved: Those of them that could not be saved just before the rewind, for example because
@@ -77,6 +80,7 @@ class RewoundSession:
     before: int
     left: tuple[str, ...]
     unsaved: frozenset[str]
+    since: int | None = None
 
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
@@ -190,8 +194,12 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
         tree = inside.locks.tree(inside.tree)
         tree.acquire(LOCK_WAIT_S, holder)
         try:
-            finish_rewind(inside, session)  # an earlier rewind that was interrupted
-            return _rewind_session(inside, entry, session, name)
+            interrupted, since = session.state.rewind, len(session.state.tree_checkpoints) + 1
+            finish_rewind(inside, session)
+            done = _rewind_session(inside, entry, session, name)
+            if interrupted is None:
+                return done
+            return replace(done, before=interrupted.before, since=since)
         finally:
             tree.release()
     finally:

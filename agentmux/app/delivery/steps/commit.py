@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
+from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.app.delivery.steps.summary import summary_lines
@@ -63,6 +64,30 @@ def find_head_error(world: World, state: SessionState, way: str = "") -> GitErro
     if error is None:
         return _find_rewritten_history(world, state)
     return GitError(error.message, hints=(*error.hints, approve_again(state, way)))
+
+
+def on_top(world: World, state: SessionState) -> SessionState:
+    """Return the state of a session in the checkout as if it had begun at the present HEAD.
+
+    Unchanged if HEAD is on another branch, if its history does not contain the commit where the
+    session began, or if the session has a worktree of its own. Ask the user first whose the commits
+    are.
+    """
+    head = world.repository.head()
+    if state.worktree or not _is_ahead(world, state, head):
+        return state
+    return replace(state, options=replace(state.options, base=head.commit))
+
+
+def _is_ahead(world: World, state: SessionState, head: Head) -> bool:
+    base = state.options.base
+    if (
+        base is None
+        or head.commit is None
+        or (head.branch, head.in_progress) != (state.branch, None)
+    ):
+        return False
+    return head.commit != base and world.repository.contains(base)
 
 
 def _find_moved_head(world: World, state: SessionState) -> GitError | None:
@@ -194,8 +219,11 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     subjects = world.repository.subjects(base) if base and head.commit is not None else ()
     named = f" ({abbreviate_names(subjects)})" if subjects else ""
     since = f"git log --oneline {base}.." if base else "git log --oneline"
+    name = shlex.quote(PurePosixPath(state.feature_dir).name)
+    on_top = f"if they are yours, commit on top of them: agentmux approve {name} --on-top"
     return (
         f"see the commits since then: {since}",
+        *((on_top,) if _is_ahead(world, state, head) else ()),
         f"if this session made all of them{named}, have them in its commit: {undo}",
     )
 

@@ -46,7 +46,7 @@ def seat_views(
         current = mapping(panes, name).get("launch") in (None, seat.get("launch"))
         seen = mapping(statuses, name) if current else NOTHING
         status, source, since = _doing(
-            *(seat, seen), runs=bool(liveness.live), watched=not liveness.is_left_alone
+            *(seat, seen), live=liveness.live, watched=not liveness.is_left_alone
         )
         until = _parked_until(entry, name)
         shown = status
@@ -127,7 +127,7 @@ def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
 
 
 def _doing(
-    seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool, watched: bool
+    seat: Mapping[str, Any], seen: Mapping[str, Any], *, live: bool | None, watched: bool
 ) -> tuple[str, str, str]:
     """Return the `SeatView.status` and `SeatView.source` of a seat, and when the status began.
 
@@ -137,14 +137,14 @@ def _doing(
         seat: The seat's fields in the state.
         seen: What the orchestrator noted about the seat; may be empty. It counts only in a live
             session, and only while the state says that the seat is launched.
-        runs: Whether the session is live.
+        live: Whether the session is live; None if that is unknown.
         watched: Whether an orchestrator may be watching the seat's screen.
     """
     recorded = text(seat, "status")
     if recorded != LAUNCHED:
         return recorded, "journal", ""
-    if not runs:
-        return STOPPED, "journal", ""
+    if not live:
+        return UNKNOWN if live is None else STOPPED, "journal", ""
     if text(seen, "status"):
         return text(seen, "status"), text(seen, "source"), text(seen, "since")
     if not watched:

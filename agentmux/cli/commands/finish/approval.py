@@ -47,7 +47,7 @@ from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.invocation import Invocation, monotonic
 from agentmux.core.agents.environment import inherited_variables
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import takes_decision
+from agentmux.core.fold.acceptance import REWINDING, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
@@ -99,6 +99,13 @@ def approve(
             help="Merge commits, too, that the base had at the start, and has no more.",
         ),
     ] = False,
+    on_top: Annotated[
+        bool,
+        typer.Option(
+            "--on-top",
+            help="Commit on top of your own commits on the branch, made since the session began.",
+        ),
+    ] = False,
     push: Annotated[
         bool, typer.Option("--push", help="Push its branch to a remote; never forced.")
     ] = False,
@@ -133,6 +140,7 @@ def approve(
         leave_nested=leave_nested,
         leave_commits=leave_commits,
         bring_back=bring_back,
+        on_top=on_top,
         show=None if json else render.out,
         size=None if json else render.terminal_size(sys.stdout),
     )
@@ -335,9 +343,10 @@ def _error(made: SubmitAnswer, entry: SessionEntry) -> AgentmuxError | None:
     if made.result == "refused":
         return RefusedError(made.reason, problems=made.problems)
     if made.result == "ignored":
+        command = "resume" if made.reason == REWINDING else "status"
         return BlockedError(
             f"session {entry.name} takes no such decision now: {made.reason}",
             reason="not_waiting",
-            hints=(f"agentmux status {entry.name}",),
+            hints=(f"agentmux {command} {entry.name}",),
         )
     return None

@@ -76,6 +76,9 @@ def rewind_session(
         render.note(f"{path} stays as it is{why}")
     back = f"agentmux rewind {entry.name} --to {done.before}"
     render.note(f"rewound; to get the files back as they were: {back}")
+    if done.since is not None:
+        back = f"agentmux rewind {entry.name} --to {done.since}"
+        render.note(f"as the interrupted rewind, and your changes after it, left them: {back}")
     render.note(f"(only the files: work goes on in {plan.phase} then, too)")
     render.note(f"go on: agentmux resume {entry.name}")
     return 0

@@ -35,9 +35,11 @@ def _judge_approval(state: SessionState, _event: Event, _fact: Approved) -> str:
 
 
 def _apply_approval(state: SessionState, event: Event, fact: Approved) -> SessionState:
+    options = state.options
     # The session no longer waits for a summary, even if the commit fails.
     approved = replace(
         state,
+        options=replace(options, base=fact.on_top) if fact.on_top else options,
         approval=event.id,
         approved_tree=fact.tree,
         approved_back=fact.brings_back,

@@ -106,6 +106,8 @@ def rebase(onto: str, *, since: str, git: str = "git") -> str:
 
 def _look(at: str, git: str) -> str:
     """Return the commands that fail if ``at`` contains a file that exists here and is ignored."""
+    # No hooks: with one that fails, git has switched all the same, but would not go back.
+    git = f"{git} -c core.hooksPath=/dev/null"
     # `git switch -` does not go back to a HEAD that was detached.
     back = f"{git} checkout --no-recurse-submodules --no-overwrite-ignore -"
     return f"{switch(at, git=git, option='--detach')} && {back}"
