@@ -184,8 +184,9 @@ def require_settled(world: World, head: Head) -> None:
     Raises:
         BlockedError: A rebase, a merge or the like is in progress.
     """
+    ways: tuple[str, ...]
     if head.in_progress:
-        doing, ways = str(head.in_progress), (finish_it(head),)
+        doing, ways = str(head.in_progress), finish_it(head)
     elif world.repository.is_bisecting():
         doing, ways = "bisect", ("end it, when you have found the commit: git bisect reset",)
     else:
