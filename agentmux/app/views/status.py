@@ -32,6 +32,7 @@ from agentmux.app.views.session.session_view import (
     SessionView,
 )
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.tree_checkpoints import interrupted_label
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import UserDecision
 from agentmux.core.journal.state import decode
@@ -375,18 +376,12 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
         place = entry.text("worktree")
         yield f"the worktree {place} is not there: a resume makes it again, or finds it elsewhere"
     if not liveness.locked and (rewind := mapping(entry.fields, "rewind")):
-        yield _describe_rewind(rewind)
+        yield interrupted_label(number(rewind, "before", 0))
     if noted.get("problem"):
         yield str(noted["problem"])
     if noted.get("left_branch"):
         yield str(noted["left_branch"])
     yield from _delivery_problems(entry.fields, is_driven=liveness.is_driven)
-
-
-def _describe_rewind(rewind: Json) -> str:
-    from agentmux.core.decisions.tree_checkpoints import interrupted_label
-
-    return interrupted_label(number(rewind, "before", 0))
 
 
 def _is_away(entry: SessionEntry) -> bool:
