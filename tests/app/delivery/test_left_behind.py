@@ -181,7 +181,7 @@ def test_what_the_result_has_as_well_is_not_missed(apart: Apart, how: str) -> No
 REPLACED: dict[str, Callable[[Apart], object]] = {
     "amended": lambda apart: apart.git("commit", "-q", "--amend", "-m", "Another text"),
     "rebased": lambda apart: apart.git("rebase", "-q", "--root"),
-    "reset": lambda apart: apart.git("reset", "-q", "--hard", "HEAD~1"),
+    "reset": lambda apart: apart.git("reset", "-q", "--soft", "HEAD~1"),
     "looked at another branch": lambda apart: (
         apart.git("checkout", "-q", "--detach", "other"),
         apart.git("checkout", "-q", BRANCH),
