@@ -444,6 +444,7 @@ def test_a_submodule_that_is_elsewhere_is_committed_before_a_merge(
     project.git("config", "--global", "protocol.file.allow", "always")
     project.git("submodule", "--quiet", "add", str(inner), "lib")
     project.git("commit", "-qm", "Lib")
+    project.git_at(project.path / "lib", "switch", "-qc", "mine")
     works.commit("a later commit in the submodule", project.path / "lib" / "two.py")
     refusal = project.fails(3, "try", name)
     (hint,) = re.findall("^hint: (.*)$", refusal, re.MULTILINE)
@@ -453,7 +454,11 @@ def test_a_submodule_that_is_elsewhere_is_committed_before_a_merge(
     went_well(project, shown("commit the submodule …: …", refusal))
     went_well(project, f"agentmux try {name}")
     went_well(project, "agentmux try --off")
-    went_well(project, f"agentmux approve --yes --merge {name}")
+    works.write("an edit", project.path / "calc.py")
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    went_well(project, shown("put them aside: …", refusal))
+    told = went_well(project, f"agentmux approve --yes --merge {name}")
+    shown("put back what was put aside on …: git -C … stash pop --index …", told)
     decided.wait("done")
     assert works.lost() == []
 

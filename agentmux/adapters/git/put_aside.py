@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -107,9 +108,10 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
     """Yield hints how to restore the stashes that the user made by following one of our hints.
 
     Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
-    to see it. The newest stash comes first. The older ones are called so, as they may be left from
-    another time; they are named by their commits, because their numbers change. Nothing is restored
-    here.
+        look = f"git -C {place} stash show -p --include-untracked {name}"
+        yield f"where git refuses, see it: {look}"
+    left from another time; they are named by their commits, because their numbers change. Nothing
+    is restored here.
 
     Args:
         git: Runs git in the repository.
@@ -118,18 +120,32 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
         branch: Only stashes made on this branch; empty for stashes made anywhere.
     """
     listed = git.must_read("list stashes", "stash", "list", "--format=%gd %H %gs").out
-    place, is_newest = shlex.quote(str(top)), True
+    here = git.read("symbolic-ref", "--quiet", "--short", "HEAD").text
+    stashes = []
     for line in decode_output(listed).splitlines():
         stash, commit, message = line.split(" ", 2)
         made_on = message.removeprefix("On ").removesuffix(f": {aside}")
-        if message == f"On {made_on}: {aside}" and branch in {"", made_on}:
-            name = stash if is_newest else commit[:12]
-            look = f"git -C {place} stash show -p --include-untracked {name}"
-            if is_newest:
-                back = f"git -C {place} stash pop --index {name}"
-                yield f"put back what was put aside on {made_on}: {back}"
-            else:
-                back = f"git -C {place} stash apply --index {name}"
-                yield f"an older one, maybe of an earlier time, on {made_on}: {back}"
-            yield f"where git refuses, see it: {look}"
-            is_newest = False
+        if message == f"On {made_on}: {aside}" and _is_made_on(git, branch, made_on, commit):
+            stashes.append((made_on != here, stash, commit, made_on))
+    place = shlex.quote(str(top))
+    for number, (_, stash, commit, made_on) in enumerate(sorted(stashes, key=itemgetter(0))):
+        name = commit[:12] if number else stash
+        if number:
+            back = f"git -C {place} stash apply --index {name}"
+            yield f"another one, maybe of an earlier time, on {made_on}: {back}"
+        else:
+            back = f"git -C {place} stash pop --index {name}"
+            yield f"put back what was put aside on {made_on}: {back}"
+        yield f"where git refuses, see it: git -C {place} stash show -p --include-untracked {name}"
+
+
+def _is_made_on(git: GitProgram, branch: str, made_on: str, stash: str) -> bool:
+    """Return whether a stash was made on ``branch``; True if that is empty.
+
+    Git may name the branch of a submodule instead: then the commit below the stash tells.
+    """
+    if branch in {"", made_on}:
+        return True
+    if git.commit(f"refs/heads/{made_on}") is not None:
+        return False
+    return git.read("merge-base", "--is-ancestor", f"{stash}^1", f"refs/heads/{branch}").status == 0

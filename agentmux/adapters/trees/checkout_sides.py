@@ -68,8 +68,8 @@ class CheckoutSides:
         """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``.
 
         ``is_interrupted`` says that git is known to have failed on the way from ``old``, and that
-        nothing of the user was in its way before. Files that it has only begun to write are then
-        recognised even if it has written no other one completely.
+        nothing of the user was in its way before. Only then do missing files, and files with the
+        beginning of the new content, count as git's: git removes a file before it writes it.
         """
         self._git = git
         self._old, self._new, self._is_interrupted = old, new, is_interrupted
@@ -124,29 +124,20 @@ class CheckoutSides:
 
     def _wrong(self) -> set[str]:
         wrong = {path for path in self._changed_paths if path not in self._sides}
+        wrong |= {path for path in self._sides if self._is_in_repository(path)}
         for path, entry in self._there.items():
-            ours = path in self._partial_paths or (entry is None and self._is_half_done)
+            ours = path in self._partial_paths or (entry is None and self._is_interrupted)
             if not (ours or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
         return wrong | {path for path in self._index_entries if not self._is_staged_well(path)}
 
-    @cached_property
-    def _is_half_done(self) -> bool:
-        """Whether git was interrupted here: some files are as in the new commit, HEAD is not.
-
-        Git removes a file before it writes the new content, so one file may be missing.
-        """
-        return (
-            self._is_interrupted
-            or any(
-                path in self._changed_paths and _is_same(entry, self._sides[path].new, modes=False)
-                for path, entry in self._there.items()
-            )
-            or any(
-                entry is not None and self._sides[path].old is None
-                for path, entry in self._there.items()
-            )
-        )
+    def _is_in_repository(self, path: str) -> bool:
+        """Whether the new commit adds a file in a repository nested in the checkout."""
+        sides, around = self._sides[path], repository_around(self._git.root(), path)
+        if around is None or sides.old is not None or sides.new is None:
+            return False
+        module = self._sides.get(around.removesuffix("/"))
+        return module is None or module.old is None
 
     @cached_property
     def _partial_paths(self) -> frozenset[str]:
@@ -154,7 +145,7 @@ class CheckoutSides:
 
         They have the beginning of the new content, so nothing else is lost with them.
         """
-        if not self._is_half_done:
+        if not self._is_interrupted:
             return frozenset()
         return frozenset(
             path for path, entry in self._there.items() if self._is_partial(path, entry)
@@ -285,7 +276,7 @@ class CheckoutSides:
 
     def _is_written(self, path: str, entry: StoredFile | None) -> bool:
         is_changed = entry is not None or path in self._changed_paths
-        is_removed = entry is None and self._is_half_done
+        is_removed = entry is None and self._is_interrupted
         return is_changed and (
             is_removed or _is_same(entry, self._sides[path].new, modes=self._has_modes)
         )

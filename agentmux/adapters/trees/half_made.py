@@ -15,13 +15,14 @@ from typing import Final
 from agentmux.adapters.disk.removal import delete_tree
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.program import GitProgram, split
+from agentmux.adapters.git.program import GitProgram, decode_output, split
 from agentmux.core.names import layout
 from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.ports.git.worktrees import WorktreeSpec
 
 _GIT: Final = ".git"
 _UUID_SHOWN: Final = 8
+_PAGE: Final = 4096
 
 
 def set_folder_aside(spec: WorktreeSpec) -> None:
@@ -32,11 +33,20 @@ def set_folder_aside(spec: WorktreeSpec) -> None:
     (aside / _GIT).unlink(missing_ok=True)  # its git directory is made again
 
 
+def list_logged_commits(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
+    """Return the ids of the commits at which the HEAD of a worktree was, the newest first.
+
+    Empty if git cannot read its log, which may be missing in a worktree that is only half made.
+    """
+    reply = git.read("log", "--walk-reflogs", "--format=%H", "HEAD", "--", cwd=git_dir)
+    return tuple(dict.fromkeys(decode_output(reply.out).split())) if reply.status == 0 else ()
+
+
 def compare_aside(spec: WorktreeSpec) -> tuple[str, ...]:
     """Delete each folder that was set aside, unless it has something that the worktree has not.
 
-    The worktree must be complete. Return a warning for each folder that stays. A file that is the
-    beginning of the worktree's is taken for one that a killed git has not written to its end.
+    The worktree must be complete. Return a warning for each folder that stays. A file that has the
+    first pages of the worktree's is taken for one that a killed git has not written to its end.
     """
     warnings: list[str] = []
     for aside in sorted(spec.path.parent.glob(f"{glob.escape(_aside(spec, 1).name)}*")):
@@ -70,11 +80,17 @@ def _list_own(aside: Path, made: Path) -> Iterator[str]:
 
 
 def _has_all_of(whole: Path, part: Path) -> bool:
-    """Whether two paths are the same link, or files of which ``whole`` begins like ``part``."""
+    """Whether two paths are the same link or file, or ``part`` is one that git began to write.
+
+    The kernel writes whole pages; any other beginning of a file was cut by somebody.
+    """
     if part.is_symlink() or whole.is_symlink():
         both = part.is_symlink() and whole.is_symlink()
         return both and part.readlink() == whole.readlink()
     if not (part.is_file() and whole.is_file()):
+        return False
+    size = part.stat().st_size
+    if size % _PAGE and size != whole.stat().st_size:
         return False
     with part.open("rb") as mine, whole.open("rb") as theirs:
         return all(

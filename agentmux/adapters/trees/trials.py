@@ -7,7 +7,6 @@ killed can still be ended.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import (
     GitProgram,
-    GitReply,
     decode_output,
     to_refused_error,
 )
@@ -58,15 +56,17 @@ class GitTrials:
         except (OSError, ValueError, FieldError, GitError):
             return None
 
-    def list_written(self, trial: Trial) -> tuple[str, ...]:
-        sides = (trial.head, trial.commit)
-        if self._head() == trial.commit:
-            sides = (trial.commit, self._tip(trial))
-        return CheckoutSides(self._git, *sides).list_written()
+    def list_returned(self, trial: Trial) -> tuple[str, ...]:
+        return self._way_back(trial).list_written() if trial.is_returning else ()
+
+    def _way_back(self, trial: Trial) -> CheckoutSides:
+        tip = self._tip(trial)
+        return CheckoutSides(self._git, trial.commit, tip, is_interrupted=trial.is_returning)
 
     def begin(self, trial: Trial) -> None:
         sides = CheckoutSides(self._git, trial.head, trial.commit)
-        in_way = sides.in_way()
+        # Going back would delete files of the user that are like the session's.
+        in_way = tuple(sorted({*sides.in_way(), *sides.list_written()}))
         if in_way:
             raise CheckoutDirtyError(
                 f"your checkout has something else in the way: {abbreviate_names(in_way)}",
@@ -76,7 +76,7 @@ class GitTrials:
         self._record(trial)
         # Ignored files are the user's, too: none may be overwritten.
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
-        reply = self._go(sides, words)
+        reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
             after = CheckoutSides(self._git, trial.head, trial.commit, is_interrupted=True)
             left = undo_and_report(after)
@@ -94,24 +94,21 @@ class GitTrials:
         with files.explain_errors(note):
             files.replace(note, json.dumps(to_fields(trial)).encode())
 
-    def _go(self, sides: CheckoutSides, words: Sequence[str]) -> GitReply:
-        """Check out the new commit of ``sides``; continue if an earlier checkout was killed."""
-        with suppress(GitRefusedError):  # git then says what is wrong
-            sides.update_index()
-        return self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
-
     def end(self, trial: Trial) -> None:
         head = self._head()
         if head == trial.commit:
-            sides = CheckoutSides(self._git, trial.commit, self._tip(trial))
+            if trial.is_returning:  # and was killed: the files that are there already count
+                with suppress(GitRefusedError):  # git then says what is wrong
+                    self._way_back(trial).update_index()
+            returning = replace(trial, is_returning=True)
+            self._record(returning)
             back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
-            reply = self._go(sides, words)
+            reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
             if reply.status != 0 and self._head() == trial.commit:
-                after = CheckoutSides(
-                    self._git, trial.commit, self._tip(trial), is_interrupted=True
-                )
-                left = undo_and_report(after)
+                left = undo_and_report(self._way_back(returning))
+                if not left:
+                    self._record(replace(trial, is_returning=False))
                 raise to_refused_error(f"git could not go back{left}", reply)
         elif head == trial.head and not trial.is_shown:
             # The checkout was killed before HEAD moved.

@@ -66,6 +66,7 @@ from agentmux.adapters.trees.absent_folder import (
 from agentmux.adapters.trees.half_made import (
     compare_aside,
     list_half_made_changes,
+    list_logged_commits,
     set_folder_aside,
 )
 from agentmux.adapters.trees.restoration import (
@@ -436,9 +437,12 @@ class LinkedWorktrees:
         shown = ("--detach", str(spec.path), spec.commit)
         place = (str(spec.path), spec.branch) if spec.branch else shown
 
+        warnings: list[str] = []
+
         def add() -> GitReply:
             for each in self._absent(spec):
                 set_aside(self._git, each, spec)
+            warnings.extend(self._keep_half_made(spec))
             self._clear(spec, set_folder_aside)
             return self._git.run(*words, *place, keep_open=(held,))
 
@@ -448,8 +452,33 @@ class LinkedWorktrees:
         if not whole:
             raise to_refused_error(f"git could not make the worktree {spec.path}", reply)
         if reply.status != 0:  # the hook `post-checkout` failed, after everything was written
-            return (f"the worktree was made, but git said: {reply.err.strip() or reply.status}",)
-        return ()
+            said = reply.err.strip() or reply.status
+            warnings.append(f"the worktree was made, but git said: {said}")
+        return tuple(warnings)
+
+    def _keep_half_made(self, spec: WorktreeSpec) -> Iterator[str]:
+        """Set a half-made worktree aside if somebody committed or staged something there.
+
+        Yield warnings with the commands that keep the commits.
+        """
+        for admin in self._own(spec):
+            link, staged = _link_of(admin), False
+            if link.parent != spec.path or not _links_to(link, admin):
+                continue
+            lone = self._list_lone(admin, spec)
+            with suppress(GitError):  # it may be too incomplete
+                staged = bool(held_work(self._git, admin, spec).staged)
+            if lone or staged:
+                set_folder_aside(spec)
+                set_aside(self._git, admin, spec)
+            for each in lone:
+                keep = f"git branch kept-{each[:12]} {each[:12]}"
+                yield f"keep what was left on no branch: {keep}"
+
+    def _list_lone(self, admin: Path, spec: WorktreeSpec) -> list[str]:
+        """Return the commits in the log of a worktree's HEAD that no branch or tag contains."""
+        logged = list_logged_commits(self._git, admin)
+        return [each for each in logged if self._is_only_at(each, spec)]
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="agentmux-") as file:
@@ -539,7 +568,10 @@ class LinkedWorktrees:
             doing = head.in_progress
             behind = (*self._left_behind(spec, base), *own_commits(self._git, spec.path))
         elif self._has_begun(spec):
-            changed = list_half_made_changes(self._git, spec, tip, self._common())
+            changed, behind = (
+                list_half_made_changes(self._git, spec, tip, self._common()),
+                tuple(each for at in self._own(spec) for each in self._list_lone(at, spec)),
+            )
         held = [held_work(self._git, each, spec) for each in self.list_kept(spec)]
         away = (commit for each in held for commit in (each.head, *each.own) if commit is not None)
         behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))

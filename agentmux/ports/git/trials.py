@@ -18,6 +18,8 @@ class Trial:
         head: The commit that was checked out before.
         is_shown: Whether its files were checked out completely. If not, HEAD may still be at
             ``head``, and some of the files may be there.
+        is_returning: Whether the checkout back has begun. If it was interrupted, some of the files
+            may be as they were before the trial.
     """
 
     session: str
@@ -25,6 +27,7 @@ class Trial:
     branch: str | None
     head: str
     is_shown: bool = False
+    is_returning: bool = False
 
 
 class Trials(Protocol):
@@ -36,20 +39,21 @@ class Trials(Protocol):
     def begin(self, trial: Trial) -> None:
         """Record the trial, then check out its commit with a detached HEAD.
 
-        Continues a checkout that was killed.
+        The checkout has no changes.
 
         Raises:
-            CheckoutDirtyError: Something of the user is where the trial has other files.
+            CheckoutDirtyError: A file of the user, such as an ignored one, is where the trial has
+                one, even with the same content.
             GitRefusedError: Git refuses, and no trial has begun. The message names the files that
                 git has written and that could not be taken back; then the record is kept, so that
                 `end` can take them back.
         """
 
-    def list_written(self, trial: Trial) -> tuple[str, ...]:
-        """Return the paths that a killed checkout, for the trial or back from it, has changed.
+    def list_returned(self, trial: Trial) -> tuple[str, ...]:
+        """Return the paths that an interrupted checkout back from the trial has already changed.
 
-        They are relative to the top of the checkout; empty if none was killed. HEAD must be at the
-        trial's commit, or where it was before.
+        They are relative to the top of the checkout, in which HEAD must be at the trial's commit.
+        Empty if no such checkout was interrupted.
         """
 
     def end(self, trial: Trial) -> None:

@@ -337,6 +337,27 @@ def test_what_users_have_not_committed_is_never_touched(
     assert tip(project, "main") == plan.old
 
 
+@pytest.mark.parametrize("like_theirs", ["", "# pkg\n", "# pkg\nmore\n"])
+def test_deletions_and_cuts_of_users_are_theirs_beside_a_file_like_the_results(
+    project: Path, like_theirs: str
+) -> None:
+    on_work(project, "pkg.txt", "# pkg\nmore\n")
+    on_work(project, "README.md", "# A project\nand more\n")
+    plan = planned(project)
+    (project / "pkg.txt").write_text(like_theirs)
+    (project / "gone.txt").unlink()
+    (project / "README.md").write_text("# A proj")
+    before = files(project)
+    with pytest.raises(CheckoutDirtyError) as caught:
+        merges(project).fast_forward(plan, project)
+    assert "README.md" in caught.value.paths
+    assert files(project) == before
+    (project / "README.md").unlink()
+    with pytest.raises(CheckoutDirtyError) as caught:
+        merges(project).fast_forward(plan, project)
+    assert "README.md" in caught.value.paths
+
+
 def test_an_ignored_file_in_the_way_is_not_overwritten(project: Path) -> None:
     git(project, "checkout", "-q", "work")
     (project / "local.env").write_text("THEIRS=1\n")
@@ -742,7 +763,7 @@ def test_what_was_put_aside_last_is_put_back_first(project: Path) -> None:
     assert older_look.endswith(git(project, "rev-parse", "stash@{1}").strip()[:12])
     subprocess.run(back.partition(": ")[2], shell=True, check=True, capture_output=True)
     assert git(project, "diff", "--name-only") == "other.txt\n"
-    assert older.startswith("an older one, maybe of an earlier time, on main: ")
+    assert older.startswith("another one, maybe of an earlier time, on main: ")
     subprocess.run(older.partition(": ")[2], shell=True, check=True, capture_output=True)
     assert git(project, "diff", "--name-only") == "README.md\nother.txt\n"
 

@@ -147,7 +147,7 @@ def test_a_trial_that_is_killed_can_be_ended(project: Path) -> None:
     with pytest.raises(Killed):
         GitTrials(KilledAfter(project, dict(os.environ)), project).end(trial)
     found = trials(project).current()
-    assert found == trial
+    assert found == replace(trial, is_returning=True)
     trials(project).end(trial)
     assert everything(project) == before
 
@@ -203,7 +203,9 @@ def test_a_checkout_that_was_killed_is_taken_back_or_completed(project: Path) ->
     with pytest.raises(GitRefusedError, match="killed by signal 9"):
         trials(project).begin(trial)
     unlock(project)
-    assert {"a.txt", "added.txt", "b.txt"} <= {*trials(project).list_written(trial)}
+    with pytest.raises(CheckoutDirtyError, match="in the way"):
+        trials(project).begin(trial)
+    trials(project).end(trial)
     trials(project).begin(trial)
     assert git(project, "rev-parse", "HEAD").strip() == trial.commit
     assert git(project, "status", "--porcelain") == ""
@@ -211,8 +213,11 @@ def test_a_checkout_that_was_killed_is_taken_back_or_completed(project: Path) ->
     with pytest.raises(GitRefusedError, match="killed by signal 9"):
         trials(project).end(trial)
     unlock(project)
-    assert {"a.txt", "added.txt", "b.txt"} <= {*trials(project).list_written(trial)}
-    trials(project).end(trial)
+    killed = trials(project).current()
+    assert killed is not None
+    assert killed.is_returning
+    assert {"a.txt", "added.txt", "b.txt"} <= {*trials(project).list_returned(killed)}
+    trials(project).end(killed)
     assert everything(project)[:-1] == before
 
 
@@ -228,6 +233,26 @@ def test_what_the_user_changed_since_a_killed_checkout_stays(project: Path) -> N
     assert (project / "b.txt").read_text() == "mine\n"
     assert trials(project).current() == trial
     assert caught.value.hints
+
+
+def test_an_ignored_file_like_the_sessions_is_not_taken_over(project: Path) -> None:
+    trial = trial_with_code(project)
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "exclude").write_text("added.txt\n")
+    (project / "added.txt").write_text("new\n")
+    with pytest.raises(CheckoutDirtyError, match=r"in the way: added\.txt$"):
+        trials(project).begin(trial)
+    assert (project / "added.txt").read_text() == "new\n"
+
+
+def test_a_repository_of_the_user_gets_no_files(project: Path) -> None:
+    spec = made_with_work(project)
+    (spec.path / "vendor").mkdir()
+    (spec.path / "vendor" / "x.txt").write_text("new\n")
+    commit = checkpoints(spec.path, spec.home).hand_over(None)
+    git(project, "init", "-q", "vendor")
+    with pytest.raises(CheckoutDirtyError, match=r"in the way: vendor/$"):
+        trials(project).begin(Trial(session="x", commit=commit, branch="main", head=spec.commit))
 
 
 def test_files_that_the_user_took_from_a_trial_stay(project: Path) -> None:

@@ -202,7 +202,7 @@ def half_made(project: Path, spec: WorktreeSpec, *more: str) -> Path:
     admin = project / ".git" / "worktrees" / "x"
     (admin / "agentmux-session").unlink()
     (admin / "index").unlink()
-    (spec.path / "README.md").write_text("# A pro")
+    (spec.path / "README.md").write_text("")
     (spec.path / "b.txt").unlink()
     return spec.path
 
@@ -210,8 +210,7 @@ def half_made(project: Path, spec: WorktreeSpec, *more: str) -> Path:
 def test_what_is_written_into_a_half_made_worktree_is_kept(project: Path) -> None:
     place = half_made(project, spec_of(project))
     spec = spec_of(project)
-    with (place / "README.md").open("a") as file:
-        file.write("ject\nmy edit\n")
+    (place / "README.md").write_text("# A project\nmy edit\n")
     (place / "mine.txt").write_text("my fix\n")
     aside = place.with_name("x.half-made-11111111")
     aside.mkdir()
@@ -228,6 +227,33 @@ def test_what_is_written_into_a_half_made_worktree_is_kept(project: Path) -> Non
     assert (second / "mine.txt").read_text() == "my fix\n"
     assert (second / "README.md").read_text() == "# A project\nmy edit\n"
     assert not (second / ".git").exists()
+
+
+def test_what_is_cut_committed_or_staged_in_a_half_made_worktree_is_kept(project: Path) -> None:
+    place = half_made(project, spec_of(project))
+    spec = spec_of(project)
+    git(place, "reset", "-q", "--hard")
+    git(place, "checkout", "-q", "--detach")
+    (place / "fix.txt").write_text("fixed\n")
+    git(place, "add", "fix.txt")
+    git(place, "commit", "-qm", "My fix")
+    made = git(place, "rev-parse", "HEAD").strip()
+    git(place, "switch", "-q", "-")
+    loss = worktrees(project).removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in loss.commits_off_branch] == ["My fix"]
+    (place / "README.md").write_text("# A pro")
+    (place / "staged.txt").write_text("only staged\n")
+    git(place, "add", "staged.txt")
+    (place / "staged.txt").unlink()
+    commits, files = worktrees(project).make(spec, again=True)
+    assert commits == f"keep what was left on no branch: git branch kept-{made[:12]} {made[:12]}"
+    assert "1 file that somebody wrote while" in files
+    assert worktrees(project).is_made(spec)
+    (kept,) = worktrees(project).list_kept(spec)
+    assert git(kept, "ls-files", "staged.txt") == "staged.txt\n"
+    git(project, "gc", "-q", "--prune=now")
+    subprocess.run(commits.partition(": ")[2], shell=True, check=True, cwd=project)
+    assert git(project, "rev-parse", f"kept-{made[:12]}").strip() == made
 
 
 def test_what_git_wrote_of_a_half_made_worktree_goes(project: Path) -> None:

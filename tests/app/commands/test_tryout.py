@@ -71,6 +71,17 @@ def test_a_checkout_that_is_not_clean_is_left_alone(scene: Scene) -> None:
     assert not (scene.project / ".git" / "agentmux-try").exists()
 
 
+def test_changes_like_the_sessions_are_the_users(scene: Scene) -> None:
+    scene.session()
+    scene.make()
+    (scene.project / "new.txt").write_text((scene.place / "new.txt").read_text())
+    with pytest.raises(BlockedError, match=r"has changes: new\.txt$"):
+        scene.begin()
+    git(scene.project, "add", "new.txt")
+    with pytest.raises(BlockedError, match=r"has changes: new\.txt$"):
+        scene.begin()
+
+
 def test_where_there_is_no_commit_there_is_no_way_back(scene: Scene) -> None:
     scene.session()
     git(scene.project, "branch", BRANCH)

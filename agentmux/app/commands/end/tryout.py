@@ -50,6 +50,7 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     require_free(world)
     head = world.repository.head()
     _require_idle(head)
+    _require_clean(world)
     if head.commit is None:
         raise UsageError("your checkout has no commit to come back to")
     trial = Trial(
@@ -58,7 +59,6 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
         branch=head.branch,
         head=head.commit,
     )
-    _require_clean(world, trial)
     with _explain_dirt():
         world.git.trials.begin(trial)
     return trial
@@ -113,12 +113,12 @@ def _require_idle(head: Head) -> None:
         )
 
 
-def _require_clean(world: World, trial: Trial) -> None:
-    """Check that the checkout has no changes, except those of a checkout that was killed."""
+def _require_clean(world: World, trial: Trial | None = None) -> None:
+    """Check that the checkout has no changes, except by a killed checkout back from ``trial``."""
     dirty = world.repository.dirty()
-    if dirty:
-        written = world.git.trials.list_written(trial)
-        dirty = tuple(path for path in dirty if path not in written)
+    if dirty and trial is not None:
+        returned = world.git.trials.list_returned(trial)
+        dirty = tuple(path for path in dirty if path not in returned)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         raise BlockedError(
