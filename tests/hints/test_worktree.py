@@ -539,6 +539,8 @@ def other_first(project: Project) -> Session:
 def test_one_of_two_is_decided_first(other_first: Session, project: Project) -> None:
     session = project.start("add a greeting", "--worktree").wait()
     works = Work(project).plant(Path(session.state["worktree"]), "a coder")
+    works.write("the work of the other session", project.path / "new_a_coder.py")  # in the way
+    assert "began in" in project.fails(1, "approve", session.name, "--yes", "--merge")
     project.ok("stop", other_first.name)
     refusal = project.fails(1, "approve", session.name, "--yes", "--merge")
     assert "began in" in refusal

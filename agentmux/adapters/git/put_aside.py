@@ -108,10 +108,9 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
     """Yield hints how to restore the stashes that the user made by following one of our hints.
 
     Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
-        look = f"git -C {place} stash show -p --include-untracked {name}"
-        yield f"where git refuses, see it: {look}"
-    left from another time; they are named by their commits, because their numbers change. Nothing
-    is restored here.
+    to see it. The newest stash that was made on the checked-out branch comes first. The others may
+    be left from another time; they are named by their commits, because their numbers change.
+    Nothing is restored here.
 
     Args:
         git: Runs git in the repository.
@@ -136,7 +135,8 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
         else:
             back = f"git -C {place} stash pop --index {name}"
             yield f"put back what was put aside on {made_on}: {back}"
-        yield f"where git refuses, see it: git -C {place} stash show -p --include-untracked {name}"
+        look = f"git -C {place} stash show -p --include-untracked {name}"
+        yield f"where git refuses, see it: {look}"
 
 
 def _is_made_on(git: GitProgram, branch: str, made_on: str, stash: str) -> bool:

@@ -52,6 +52,7 @@ _LINK: Final = "120000"
 _FILE: Final = "100644"
 _PROGRAM: Final = "100755"
 _MODULE: Final = "160000"
+_PAGE: Final = 4096
 _UNKNOWN: Final = StoredFile("", "")
 """Stands for something on the disk that is neither a regular file nor a link."""
 
@@ -63,16 +64,32 @@ class CheckoutSides:
     """
 
     def __init__(
-        self, git: GitProgram, old: str, new: str, *, is_interrupted: bool = False
+        self,
+        git: GitProgram,
+        old: str,
+        new: str,
+        *,
+        has_failed: bool = False,
+        was_interrupted: bool = False,
     ) -> None:
         """Compare the checkout in which ``git`` runs; its HEAD must be at ``old``.
 
-        ``is_interrupted`` says that git is known to have failed on the way from ``old``, and that
-        nothing of the user was in its way before. Only then do missing files, and files with the
-        beginning of the new content, count as git's: git removes a file before it writes it.
+        Git removes a file before it writes it. So missing files, and files with the beginning of
+        the new content, may be git's, if it was stopped on the way from ``old``.
+
+        Args:
+            git: Runs git in the checkout.
+            old: The commit at which its HEAD is.
+            new: The commit to compare with.
+            has_failed: Whether git has failed right now, with nothing of the user in its way: all
+                such files are its own.
+            was_interrupted: Whether a note says that git was stopped some time ago. The user may
+                have worked since: a single such file is git's if other files are still as in
+                ``new``, or if it ends with a page.
         """
         self._git = git
-        self._old, self._new, self._is_interrupted = old, new, is_interrupted
+        self._old, self._new = old, new
+        self._has_failed, self._was_interrupted = has_failed, was_interrupted
 
     @cached_property
     def _sides(self) -> Mapping[str, Sides]:
@@ -126,7 +143,7 @@ class CheckoutSides:
         wrong = {path for path in self._changed_paths if path not in self._sides}
         wrong |= {path for path in self._sides if self._is_in_repository(path)}
         for path, entry in self._there.items():
-            ours = path in self._partial_paths or (entry is None and self._is_interrupted)
+            ours = path in self._unfinished_paths
             if not (ours or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
         return wrong | {path for path in self._index_entries if not self._is_staged_well(path)}
@@ -140,16 +157,37 @@ class CheckoutSides:
         return module is None or module.old is None
 
     @cached_property
-    def _partial_paths(self) -> frozenset[str]:
-        """The files that git has only begun to write, for example because the disk was full.
+    def _unfinished_paths(self) -> frozenset[str]:
+        """The files that git has removed or begun to write, for example because the disk was full.
 
-        They have the beginning of the new content, so nothing else is lost with them.
+        What is there is the beginning of the new content, so nothing else is lost with it.
         """
-        if not self._is_interrupted:
+        if not (self._has_failed or self._was_interrupted):
             return frozenset()
-        return frozenset(
-            path for path, entry in self._there.items() if self._is_partial(path, entry)
+        unfinished = frozenset(
+            path
+            for path, entry in self._there.items()
+            if self._is_missing(path, entry) or self._is_partial(path, entry)
         )
+        is_one = len(unfinished) == 1 and (
+            any(self._has_pages(path) for path in unfinished)
+            or any(
+                entry is not None and self._is_written(path, entry)
+                for path, entry in self._there.items()
+            )
+        )
+        return unfinished if self._has_failed or is_one else frozenset()
+
+    def _has_pages(self, path: str) -> bool:
+        """Whether a file that is there has whole pages, as the kernel writes them."""
+        if self._there[path] is None:
+            return False
+        size = (self._git.root() / path).stat().st_size
+        return size > 0 and size % _PAGE == 0
+
+    def _is_missing(self, path: str, entry: StoredFile | None) -> bool:
+        sides = self._sides[path]
+        return entry is None and sides.old is not None and sides.new is not None
 
     def _is_partial(self, path: str, entry: StoredFile | None) -> bool:
         sides = self._sides[path]
@@ -213,7 +251,7 @@ class CheckoutSides:
         if reply.status != 0:
             raise to_refused_error("git could not update the index", reply)
         self._git.run("update-index", "-q", "--refresh")  # its exit status only tells of changes
-        reply = self._restore(path for path in self._partial_paths if self._sides[path].old)
+        reply = self._restore(path for path in self._partial_paths() if self._sides[path].old)
         if reply.status != 0:
             raise to_refused_error("git could not restore the files that it began to write", reply)
 
@@ -225,8 +263,11 @@ class CheckoutSides:
         root = self._git.root()
         tree = work_tree(root)
         if tree is not None and not os.path.lexists(tree.git_dir / "index.lock"):
-            for path in self._partial_paths:
+            for path in self._partial_paths():
                 delete_file(root, path)
+
+    def _partial_paths(self) -> list[str]:
+        return [path for path in self._unfinished_paths if self._there[path] is not None]
 
     def _restore(self, paths: Iterable[str]) -> GitReply:
         """Write the files, which must be missing, as they are in the index."""
@@ -244,7 +285,7 @@ class CheckoutSides:
         return tuple(
             path
             for path, entry in self._there.items()
-            if path in self._partial_paths or self._is_written(path, entry)
+            if path in self._unfinished_paths or self._is_written(path, entry)
         )
 
     def undo(self) -> tuple[str, ...]:
@@ -276,10 +317,7 @@ class CheckoutSides:
 
     def _is_written(self, path: str, entry: StoredFile | None) -> bool:
         is_changed = entry is not None or path in self._changed_paths
-        is_removed = entry is None and self._is_interrupted
-        return is_changed and (
-            is_removed or _is_same(entry, self._sides[path].new, modes=self._has_modes)
-        )
+        return is_changed and _is_same(entry, self._sides[path].new, modes=self._has_modes)
 
     def _on_disk(self, paths: Iterable[str]) -> dict[str, StoredFile | None]:
         entries: dict[str, StoredFile | None] = {}

@@ -215,7 +215,7 @@ class Merges:
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 # A hook may refuse to move the branch after git has written the files.
-                after = CheckoutSides(there, plan.old, plan.new, is_interrupted=True)
+                after = CheckoutSides(there, plan.old, plan.new, has_failed=True)
                 left = undo_and_report(after)
                 if not left:
                     files.remove(attempt)
@@ -270,7 +270,7 @@ def _attempt_in(there: GitProgram) -> Path:
 def _compare(there: GitProgram, old: str, new: str) -> CheckoutSides:
     """Compare the files of a checkout; recognise those of an attempt that was interrupted."""
     attempt = files.read_limited(_attempt_in(there), len(old))
-    return CheckoutSides(there, old, new, is_interrupted=attempt == old.encode())
+    return CheckoutSides(there, old, new, was_interrupted=attempt == old.encode())
 
 
 def _finish(top: Path, doing: InProgress) -> tuple[str, str]:

@@ -61,7 +61,7 @@ class GitTrials:
 
     def _way_back(self, trial: Trial) -> CheckoutSides:
         tip = self._tip(trial)
-        return CheckoutSides(self._git, trial.commit, tip, is_interrupted=trial.is_returning)
+        return CheckoutSides(self._git, trial.commit, tip, was_interrupted=trial.is_returning)
 
     def begin(self, trial: Trial) -> None:
         sides = CheckoutSides(self._git, trial.head, trial.commit)
@@ -78,7 +78,7 @@ class GitTrials:
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
-            after = CheckoutSides(self._git, trial.head, trial.commit, is_interrupted=True)
+            after = CheckoutSides(self._git, trial.head, trial.commit, has_failed=True)
             left = undo_and_report(after)
             if not left:
                 self.delete_record()
@@ -100,19 +100,20 @@ class GitTrials:
             if trial.is_returning:  # and was killed: the files that are there already count
                 with suppress(GitRefusedError):  # git then says what is wrong
                     self._way_back(trial).update_index()
-            returning = replace(trial, is_returning=True)
-            self._record(returning)
+            self._record(replace(trial, is_returning=True))
             back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
             reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
             if reply.status != 0 and self._head() == trial.commit:
-                left = undo_and_report(self._way_back(returning))
+                tip = self._tip(trial)
+                after = CheckoutSides(self._git, trial.commit, tip, has_failed=True)
+                left = undo_and_report(after)
                 if not left:
                     self._record(replace(trial, is_returning=False))
                 raise to_refused_error(f"git could not go back{left}", reply)
         elif head == trial.head and not trial.is_shown:
             # The checkout was killed before HEAD moved.
-            sides = CheckoutSides(self._git, trial.head, trial.commit, is_interrupted=True)
+            sides = CheckoutSides(self._git, trial.head, trial.commit, was_interrupted=True)
             changed = sides.undo()
             if changed:
                 raise CheckoutDirtyError(

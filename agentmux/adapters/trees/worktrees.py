@@ -472,8 +472,8 @@ class LinkedWorktrees:
                 set_folder_aside(spec)
                 set_aside(self._git, admin, spec)
             for each in lone:
-                keep = f"git branch kept-{each[:12]} {each[:12]}"
-                yield f"keep what was left on no branch: {keep}"
+                name, commit = f"kept-{each[:12]}", each[:12]
+                yield f"keep what was left on no branch: git branch {name} {commit}"
 
     def _list_lone(self, admin: Path, spec: WorktreeSpec) -> list[str]:
         """Return the commits in the log of a worktree's HEAD that no branch or tag contains."""

@@ -245,6 +245,24 @@ def test_an_ignored_file_like_the_sessions_is_not_taken_over(project: Path) -> N
     assert (project / "added.txt").read_text() == "new\n"
 
 
+def test_what_the_user_did_after_cleaning_up_a_killed_checkout_stays(project: Path) -> None:
+    trial = trial_with_code(project)
+    kill_next_checkout(project)
+    with pytest.raises(GitRefusedError, match="killed by signal 9"):
+        trials(project).begin(trial)
+    unlock(project)
+    git(project, "checkout", "-q", ".")
+    git(project, "clean", "-fdq")
+    (project / "b.txt").write_text("b.t")
+    (project / "z.txt").unlink()
+    (project / "added.txt").touch()
+    before = everything(project)[2]
+    trials(project).end(trial)
+    assert everything(project)[2] == before
+    assert (project / "b.txt").read_text() == "b.t"
+    assert trials(project).current() is None
+
+
 def test_a_repository_of_the_user_gets_no_files(project: Path) -> None:
     spec = made_with_work(project)
     (spec.path / "vendor").mkdir()

@@ -176,10 +176,12 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
     """
     base, merging = merge_base(state), world.git.merging(world.environment)
     try:
-        tree, dirty = Path(state.worktree or ""), state.options.dirty
-        merging.check_mergeable(base, tree, home, state.session_id, leave_out=dirty)
+        # First, because what is changed there may be the work of that session.
         top = merging.checkout_of(base)
-        return _find_merge_obstacle(world, top, home) if top is not None else None
+        taken = _find_merge_obstacle(world, top, home) if top is not None else None
+        if taken is None:
+            tree, dirty = Path(state.worktree or ""), state.options.dirty
+            merging.check_mergeable(base, tree, home, state.session_id, leave_out=dirty)
     except MergeConflictError as error:
         request = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
         again = f"agentmux request-changes --from fixing --session {home.name} {request}"
@@ -190,6 +192,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         raise
     except AgentmuxError as error:
         return error
+    return taken
 
 
 def _again(error: GitError, state: SessionState) -> GitError:
@@ -227,12 +230,9 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
 
 def _find_merge_obstacle(world: World, top: Path, home: Path) -> AgentmuxError | None:
     """Return why no merge may change the files at ``top``: a session needs them; else None."""
-    taken = find_tree_taken_error(world, top)
-    if taken is not None:
-        return taken
     other = undecided_in(world, top)
     if other is None:
-        return None
+        return find_tree_taken_error(world, top)
     return BlockedError(
         f"session {other.name} began in {top} and is not done: a merge would move the HEAD that"
         " its result needs",
