@@ -156,10 +156,10 @@ def test_two_files_run_tmux_and_three_may_ask_them_to() -> None:
     runs = re.compile(r"""[\[(]\s*["']tmux["']""")
     runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
                if runs.search(path.read_text())}  # fmt: skip
-    # `commands` builds the argv of a client (attach), `lookup` a command that the user can type,
-    # the demo makes a folder of that name, and `doctor` calls a group of findings so.
+    # `commands` builds the argv of a client (attach), the demo makes a folder of that name, and
+    # `doctor` calls a group of findings so.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
-        "adapters/tmux/control_client.py", "app/doctor/machine.py", "app/session/search/lookup.py",
+        "adapters/tmux/control_client.py", "app/doctor/machine.py",
         "demo/home.py",
     }  # fmt: skip
