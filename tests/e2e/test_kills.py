@@ -60,8 +60,8 @@ LATE = (
     Kill("rename", r"history/.*", 1),
     Kill("run", r"killp", 1),
     Kill("unlink", r"\.tmp-.*", 3),
-    Kill("run", r"git (-c \S+ )*commit\b", 1, approved=True),
-    Kill("run", r"git (-c \S+ )*reset\b", 1, approved=True),
+    Kill("run", r"git (-c \S+ )*commit ", 1, approved=True),
+    Kill("run", r"git (-c \S+ )*reset ", 1, approved=True),
 )
 
 

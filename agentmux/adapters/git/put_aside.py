@@ -78,9 +78,8 @@ def _above(path: str) -> list[str]:
 def _to_stage(git: GitProgram, paths: Collection[str] | None, *, is_sparse: bool) -> list[str]:
     """Return the paths that ``git stash push`` refuses, or cannot restore, unless they are staged.
 
-    They are intent-to-add files, folders in place of files, and files that git no longer tracks but
-    that are still there. In a sparse checkout, they are all whose changes are not staged. Staging
-    them loses nothing: they have no staged content of their own.
+    They are intent-to-add files, and folders in place of files. In a sparse checkout, they are all
+    whose changes are not staged. Staging them loses nothing: nothing else is staged of them.
     """
     words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
     which = "--untracked-files=all" if is_sparse else "--untracked-files=no"
@@ -91,8 +90,7 @@ def _to_stage(git: GitProgram, paths: Collection[str] | None, *, is_sparse: bool
             continue
         place = git.root() / path
         is_other_kind = status[1] == "D" and place.is_dir()
-        is_untracked = status == "D " and os.path.lexists(place)
-        if status == " A" or is_other_kind or is_untracked or (is_sparse and status[0] in " ?"):
+        if status == " A" or is_other_kind or (is_sparse and status[0] in " ?"):
             to_stage.append(path)
     return to_stage
 

@@ -171,10 +171,7 @@ class CheckoutSides:
         )
         is_one = len(unfinished) == 1 and (
             any(self._has_pages(path) for path in unfinished)
-            or any(
-                entry is not None and self._is_written(path, entry)
-                for path, entry in self._there.items()
-            )
+            or any(self._is_written(path, entry) for path, entry in self._there.items())
         )
         return unfinished if self._has_failed or is_one else frozenset()
 

@@ -452,8 +452,8 @@ class LinkedWorktrees:
         if not whole:
             raise to_refused_error(f"git could not make the worktree {spec.path}", reply)
         if reply.status != 0:  # the hook `post-checkout` failed, after everything was written
-            said = reply.err.strip() or reply.status
-            warnings.append(f"the worktree was made, but git said: {said}")
+            text = reply.err.strip() or reply.status
+            warnings.append(f"the worktree was made, but git said: {text}")
         return tuple(warnings)
 
     def _keep_half_made(self, spec: WorktreeSpec) -> Iterator[str]:

@@ -47,7 +47,7 @@ def put_aside(
     if paths is None:
         commands.append(
             f"git -C {place} stash push --include-untracked --message {message}"
-            " -- :/ ':(top,exclude,glob)**/.agentmux/**'"
+            " -- :/ ':(top,exclude,glob)**/.agentmux' ':(top,exclude,glob)**/.agentmux/**'"
         )
     else:
         stash = f"git -C {place}{_literal_option(paths)} stash push --all --message {message}"

@@ -19,9 +19,9 @@ _BEFORE: Final = (
 """Matches what precedes a command in a message, so that other uses of the word stay unchanged."""
 
 _GIT: Final = (
-    "add|am|apply|branch|checkout|cherry-pick|clean|commit|config|diff|fetch|gc|init|log|merge|mv"
-    "|pull|push|rebase|reflog|remote|reset|restore|revert|rm|show|stash|status|submodule|switch|tag"
-    "|update-ref|worktree"
+    "add|am|apply|bisect|branch|checkout|cherry-pick|clean|commit|config|diff|fetch|gc|init|log"
+    "|merge|mv|pull|push|rebase|reflog|remote|reset|restore|revert|rm|show|stash|status|submodule"
+    "|switch|tag|update-index|update-ref|worktree"
 )
 _GIT_COMMAND: Final = re.compile(rf"{_BEFORE}git (?={_GIT}\b)")
 _OUR_COMMAND: Final = re.compile(rf"{_BEFORE}agentmux (?=([a-z][a-z-]*)\b)")
