@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -547,6 +548,35 @@ def test_one_of_two_is_decided_first(other_first: Session, project: Project) -> 
     session.wait("done")
     went_well(project, shown("decide on that one first: agentmux approve …", refusal))
     assert works.lost() == []
+
+
+def test_a_trial_waits_for_the_session_in_the_checkout(
+    other_first: Session, project: Project
+) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    works = Work(project).plant(Path(session.state["worktree"]), "a coder")
+    project.ok("stop", other_first.name)
+    refusal = project.fails(3, "try", session.name)
+    assert f"session {other_first.short} works in your checkout and is not done" in refusal
+    went_well(project, shown("decide on that one first: agentmux approve …", refusal))
+    project.ok("resume", other_first.name, "--yes", "--detach")
+    other_first.wait("done")
+    went_well(project, f"agentmux try {session.name}")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("go back first: agentmux try --off")
+def test_nothing_is_approved_in_a_checkout_that_shows_a_trial(
+    project: Project, other_first: Session
+) -> None:
+    project.ok("stop", other_first.name)
+    session = project.start("add a greeting", "--worktree").wait()
+    head = project.git("rev-parse", "HEAD").strip()
+    note = {"session": session.name, "commit": head, "branch": "main", "head": head}
+    (project.path / ".git" / "agentmux-try").write_text(json.dumps(note))  # of an earlier release
+    refusal = project.fails(3, "approve", other_first.name, "--yes")
+    went_well(project, shown("go back first: agentmux try --off", refusal))
+    went_well(project, f"agentmux approve --yes {other_first.name}")
 
 
 @pytest.mark.follows("approve it as it is: agentmux approve … --keep")

@@ -13,6 +13,7 @@ from agentmux.app.delivery.steps.outcome import commit_without_branch, is_kept, 
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.person import Person
 from agentmux.app.session.search.lookup import SessionEntry
+from agentmux.app.session.workplace.checkout import trial_in_the_way
 from agentmux.app.session.workplace.own_worktree import require_worktree, with_workplace
 from agentmux.app.signals.submission import SubmitAnswer
 from agentmux.app.world import World
@@ -84,12 +85,16 @@ def approve_with_consent(
         AgentmuxError: The result cannot be delivered in the way that the approval names.
         BlockedError: ``request`` does not allow what the delivery would leave out or bring back;
             the error's reason is ``nested_repository``, ``commits_left_behind`` or
-            ``base_rewritten``.
+            ``base_rewritten``. Or the checkout, in which the session works, shows another session
+            for a trial.
         DeclinedError: The person said no.
     """
     state = world.files(entry.path).load().current
     world, approval = with_workplace(world, state), request.approval
     if takes_approval(state):
+        trial = None if state.worktree else trial_in_the_way(world)
+        if trial is not None:
+            raise trial
         agreed = _ask(world, person, entry, state, request)
         if isinstance(agreed, SubmitAnswer):
             return agreed

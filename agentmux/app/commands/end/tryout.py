@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.workplace.branch_mismatch import keep_as
-from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
+from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way, undecided_in
 from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
@@ -48,6 +48,15 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     if error is not None:
         raise error
     require_free(world)
+    top = world.repository.top_level()
+    other = undecided_in(world, top) if top is not None else None
+    if other is not None:
+        raise BlockedError(
+            f"session {other.name} works in your checkout and is not done: its files would be put"
+            " aside",
+            reason="checkout_taken",
+            hints=(f"decide on that one first: agentmux approve {other.name}",),
+        )
     head = world.repository.head()
     _require_idle(head)
     _require_clean(world)
