@@ -48,15 +48,6 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     if error is not None:
         raise error
     require_free(world)
-    top = world.repository.top_level()
-    other = undecided_in(world, top) if top is not None else None
-    if other is not None:
-        raise BlockedError(
-            f"session {other.name} works in your checkout and is not done: its files would be put"
-            " aside",
-            reason="checkout_taken",
-            hints=(f"decide on that one first: agentmux approve {other.name}",),
-        )
     head = world.repository.head()
     _require_idle(head)
     _require_clean(world)
@@ -128,12 +119,27 @@ def _require_clean(world: World, trial: Trial | None = None) -> None:
     if dirty and trial is not None:
         returned = world.git.trials.list_returned(trial)
         dirty = tuple(path for path in dirty if path not in returned)
+    if dirty and trial is None:
+        _require_decided(world)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
             reason=_DIRTY,
             hints=world.repository.aside_hints(dirty, git_commands.FOR_TRIAL, is_all=True),
+        )
+
+
+def _require_decided(world: World) -> None:
+    """Check that what is changed in the checkout is not the work of a session that is not done."""
+    top = world.repository.top_level()
+    other = undecided_in(world, top) if top is not None else None
+    if other is not None:
+        raise BlockedError(
+            f"session {other.name} works in your checkout and is not done: its files would be put"
+            " aside",
+            reason="checkout_taken",
+            hints=(f"decide on that one first: agentmux approve {other.name}",),
         )
 
 
