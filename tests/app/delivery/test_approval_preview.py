@@ -128,6 +128,9 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
     project: Path, state: SessionState, tmp_path: Path, error: Exception, said: str
 ) -> None:
     class Mute:
+        def checkout_of(self, _: str) -> None:
+            """Return that the branch is checked out nowhere."""
+
         def check_mergeable(self, *_: object, **__: object) -> None:
             raise error
 
