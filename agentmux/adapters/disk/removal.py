@@ -19,8 +19,8 @@ def delete_tree(folder: Path) -> None:
     """Delete a folder and everything in it; do nothing if it does not exist.
 
     Read-only folders in it are made writable. No link is followed: of a folder that is itself a
-    link, only the link is deleted. If something cannot be deleted,
-    everything else is deleted nevertheless, and another call can continue.
+    link, only the link is deleted. If something cannot be deleted, everything else is deleted
+    nevertheless, and another call can continue.
 
     Raises:
         DataError: Something cannot be deleted; the error names it.

@@ -33,9 +33,10 @@ def aside_hints(
         why: The message of the stash.
         is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
     """
-    top, modules = git.root(), _modules(git)
+    top = git.root()
     place = shlex.quote(str(top))
     apart = dict.fromkeys(each for each in (_unstashable(top, path) for path in paths) if each)
+    modules = _modules(git) if apart else frozenset()
     for each in apart:
         if each.removesuffix("/") in modules:
             module, message = shlex.quote(each.removesuffix("/")), shlex.quote(f"Update {each}")
@@ -61,16 +62,16 @@ def repository_around(top: Path, path: str) -> str | None:
 
     Its path is relative to ``top``, as ``path`` is, and ends in ``/``. A submodule counts.
     """
-    around = (each for each in (*_above(path), path) if os.path.lexists(top / each / ".git"))
+    around = (each for each in (*parents_of(path), path) if os.path.lexists(top / each / ".git"))
     return next((f"{each.removesuffix('/')}/" for each in around), None)
 
 
 def _unstashable(top: Path, path: str) -> str | None:
-    link = next((each for each in _above(path) if (top / each).is_symlink()), None)
+    link = next((each for each in parents_of(path) if (top / each).is_symlink()), None)
     return link or repository_around(top, path)
 
 
-def _above(path: str) -> list[str]:
+def parents_of(path: str) -> list[str]:
     """Return the parents of a relative path, the topmost first."""
     return [str(each) for each in PurePosixPath(path).parents][-2::-1]
 

@@ -25,7 +25,7 @@ from agentmux.adapters.git.program import (
     split,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import repository_around
+from agentmux.adapters.git.put_aside import parents_of, repository_around
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.differences import delete_file
 from agentmux.core.codec.frozen import dataclass
@@ -134,8 +134,7 @@ class CheckoutSides:
         return tuple(sorted({self._in_place_of(path) for path in self._wrong()}))
 
     def _in_place_of(self, path: str) -> str:
-        above = [str(each) for each in PurePosixPath(path).parents][-2::-1]
-        root = self._git.root()
+        above, root = parents_of(path), self._git.root()
         file = next((e for e in above if (root / e).is_symlink() or (root / e).is_file()), path)
         return repository_around(root, path) or file
 

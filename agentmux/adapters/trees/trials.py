@@ -13,11 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import (
-    GitProgram,
-    decode_output,
-    to_refused_error,
-)
+from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.git.put_aside import aside_hints
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
@@ -60,8 +56,8 @@ class GitTrials:
         return self._way_back(trial).list_written() if trial.is_returning else ()
 
     def _way_back(self, trial: Trial) -> CheckoutSides:
-        tip = self._tip(trial)
-        return CheckoutSides(self._git, trial.commit, tip, was_interrupted=trial.is_returning)
+        """Compare the checkout with the way back from the trial, which was interrupted."""
+        return CheckoutSides(self._git, trial.commit, self._tip(trial), was_interrupted=True)
 
     def begin(self, trial: Trial) -> None:
         sides = CheckoutSides(self._git, trial.head, trial.commit)

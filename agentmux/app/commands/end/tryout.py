@@ -119,7 +119,7 @@ def _require_clean(world: World, trial: Trial | None = None) -> None:
     if dirty and trial is not None:
         returned = world.git.trials.list_returned(trial)
         dirty = tuple(path for path in dirty if path not in returned)
-    if dirty and trial is None:
+    elif dirty:
         _require_decided(world)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
