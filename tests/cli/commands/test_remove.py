@@ -121,14 +121,11 @@ def test_the_question_names_it_too(project: Path, capsys: pytest.CaptureFixture[
 # -- a copy of a session's directory -------------------------------------------------------------
 
 
-@pytest.fixture
-def worker(project: Path) -> Path:
-    """The directory of a stopped session, whose worktree has a change, a file and a commit."""
-    place, commit = project.parent / "p-worktrees" / "x", git(project, "rev-parse", "HEAD").strip()
-    (project / "mine.txt").unlink()
-    home = OnDisk(
-        sessions_dir(project) / NAME,
-        Phase.IMPLEMENTING,
+def in_worktree(home: Path, phase: Phase, place: Path, commit: str) -> Path:
+    """Write the session `NAME`, or a copy of it, that works in ``place`` since ``commit``."""
+    return OnDisk(
+        home,
+        phase,
         options=Options(dirty=(), base=commit),
         base=Base(commit=commit, branch="main"),
         feature_dir=f"{layout.SESSIONS_DIR}/{NAME}",
@@ -138,6 +135,14 @@ def worker(project: Path) -> Path:
         tmux_socket="/no/s",
         session_name="x",
     ).path
+
+
+@pytest.fixture
+def worker(project: Path) -> Path:
+    """The directory of a stopped session, whose worktree has a change, a file and a commit."""
+    place, commit = project.parent / "p-worktrees" / "x", git(project, "rev-parse", "HEAD").strip()
+    (project / "mine.txt").unlink()
+    home = in_worktree(sessions_dir(project) / NAME, Phase.IMPLEMENTING, place, commit)
     (home / layout.RUNTIME).write_text(json.dumps({"path": str(home)}))
     spec = WorktreeSpec(
         path=place, branch=BRANCH, commit=commit, session=SESSION_ID, home=home, inner=Path()
@@ -189,18 +194,7 @@ def test_the_worktree_of_an_unfinished_session_is_not_pruned_for_a_copy_that_is_
     (place / "open.py").unlink()
     git(project, "merge", "-q", BRANCH)
     commit = git(project, "rev-parse", f"{BRANCH}~1").strip()
-    copy = OnDisk(
-        worker.with_name("20300101-000000-copy"),
-        Phase.DONE,
-        options=Options(dirty=(), base=commit),
-        base=Base(commit=commit, branch="main"),
-        feature_dir=f"{layout.SESSIONS_DIR}/{NAME}",
-        worktree=str(place),
-        worktree_made=True,
-        branch=BRANCH,
-        tmux_socket="/no/s",
-        session_name="x",
-    ).path
+    copy = in_worktree(worker.with_name("20300101-000000-copy"), Phase.DONE, place, commit)
     before = snapshot(project)
     assert main(("prune",), os.environ) == 0
     assert "nothing to remove" in capsys.readouterr().err
