@@ -307,10 +307,19 @@ def staged(path: str, text: str) -> Callable[[Path], object]:
     return do
 
 
+def hidden(path: str, text: str) -> Callable[[Path], object]:
+    def do(project: Path) -> object:
+        git(project, "update-index", "--assume-unchanged", path)
+        return (project / path).write_text(text)
+
+    return do
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
         pytest.param(write("README.md", "# Mine\n"), "README.md", id="changed"),
+        pytest.param(hidden("README.md", "# Mine\n"), "README.md", id="changed, and not shown"),
         pytest.param(staged("README.md", "# Mine\n"), "README.md", id="only staged"),
         pytest.param(
             write("run.sh", "mine\n"), "run.sh", id="changed, where only the mode differs"
