@@ -64,7 +64,7 @@ def out(text: str, *, verbatim: bool = False) -> None:
     """
     with _answering():
         sys.stdout.write(
-            f"{printable(text) if verbatim else _fold_lines(_word(text), sys.stdout)}\n"
+            f"{printable(text) if verbatim else fold_lines(_word(text), sys.stdout)}\n"
         )
 
 
@@ -115,11 +115,11 @@ def note(text: str) -> None:
 
 def _write_note(line: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"{_fold_lines(line, sys.stderr)}\n")
+        sys.stderr.write(f"{fold_lines(line, sys.stderr)}\n")
 
 
-def _fold_lines(text: str, stream: TextIO) -> str:
-    """Return a printable text, with long lines folded if it goes to a terminal."""
+def fold_lines(text: str, stream: TextIO) -> str:
+    """Return a printable text, with long lines folded if ``stream`` is a terminal."""
     shown, cols = printable(text), columns(stream)
     if cols is None or len(shown) <= cols:
         return shown

@@ -722,6 +722,16 @@ def test_remove_in_a_terminal(make: Make) -> None:
     assert not path.exists()
 
 
+def test_a_question_is_folded_between_words(make: Make) -> None:
+    make()
+    shown = on_screen("remove", cols=50, typed="n\n").partition("Remove session")[2]
+    *_, last = question = shown.partition("nothing was done")[0].splitlines()
+    assert last.endswith("? [y/N]: ")
+    assert all(len(line) <= 50 for line in question)
+    told = " ".join(line.strip() for line in question)
+    assert told.endswith("its history and conversations? [y/N]:")
+
+
 def test_an_approval_in_a_terminal(make: Make) -> None:
     made = make(phase=Phase.COMPLETING, summary_submitted=True)
     for words in ((), ("--json",)):

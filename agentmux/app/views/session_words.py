@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 
 def where(view: SessionView) -> str:
-    """Return the session's phase as text, such as ``fixing, cycle 2, iteration 1``.
+    """Return the session's phase as text, such as ``fixing, cycle 2, fix 1``.
 
-    Cycle 1 and iteration 0 are left out. An unknown phase is shown as ``-``.
+    The fix is the last that a failed check or review led to. Cycle 1 is left out, and fix 0. An
+    unknown phase is shown as ``-``.
     """
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
-    iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
-    return f"{phase}{cycle}{iteration}"
+    fix = f", fix {view.review_iteration}" if view.review_iteration else ""
+    return f"{phase}{cycle}{fix}"
 
 
 def also_where(view: SessionView, before: str = ", ") -> str:

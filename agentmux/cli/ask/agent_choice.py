@@ -45,7 +45,8 @@ def asking() -> Ask:
     """
 
     def ask(text: str) -> str:
-        sys.stderr.write(render.printable(text))
+        asked = text.rstrip(" ")
+        sys.stderr.write(render.fold_lines(asked, sys.stderr) + text.removeprefix(asked))
         sys.stderr.flush()
         answer = sys.stdin.readline()
         if not answer or answer.startswith(_ESCAPE):

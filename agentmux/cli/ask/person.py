@@ -9,6 +9,7 @@ agent's.
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -81,7 +82,8 @@ def agrees(question: str, *, usual: bool = False) -> bool:
     Raises:
         typer.Abort: The person pressed Ctrl-C, or standard input has ended.
     """
-    return typer.confirm(render.printable(question), default=usual, err=True)
+    asked = render.fold_lines(f"{question} {'[Y/n]' if usual else '[y/N]'}:", sys.stderr)
+    return typer.confirm(asked, default=usual, show_default=False, prompt_suffix=" ", err=True)
 
 
 # -- trust ---------------------------------------------------------------------------------------

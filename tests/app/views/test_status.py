@@ -566,7 +566,7 @@ def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     assert "BRANCH" not in alone[0]
 
 
-@pytest.mark.parametrize("cols", [170, 140, 100])
+@pytest.mark.parametrize("cols", [170, 132, 100])
 def test_a_list_fits_into_its_terminal(cols: int) -> None:
     own = {"branch": "agentmux/add-auth-and-more", "worktree": "/w"}
     long = view(entry(Phase.IMPLEMENTING, cycle=2, review_iteration=1, **own), WORKING)
@@ -581,7 +581,7 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     assert all(line.startswith(slug_of(PATH.name)) for line in lines[1:])
     assert ("agentmux/add-auth-and-more" in lines[1]) is (cols == 170)
     assert "and-more  " in lines[1]
-    assert ("implementing, cycle 2, iteration 1" in lines[1]) is (cols > 100)
+    assert ("implementing, cycle 2, fix 1" in lines[1]) is (cols > 100)
     assert len({line.find("running") for line in lines[1:]}) == 1
 
 
