@@ -228,7 +228,10 @@ def users_tmux_name(name: str, number: int = 1) -> str:
 
 def is_users_tmux_name(text: str, name: str) -> bool:
     """Return whether ``text`` is a name that `users_tmux_name` returns for ``name``."""
-    return re.fullmatch(rf"{_USERS}(?:\d+-)?{re.escape(name)}", text) is not None
+    if not (text.startswith(_USERS) and text.endswith(name)):
+        return False
+    number = text.removeprefix(_USERS).removesuffix(name)
+    return not number or re.fullmatch(r"\d+-", number) is not None
 
 
 def snapshot(seat: str) -> str:

@@ -817,11 +817,8 @@ def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
 
 def _is_session(site: Site, path: Path, uuid: str) -> bool:
     """Return whether a session with the id ``uuid`` is at ``path``."""
-    try:
-        if path.name not in site.folders.names(path.parent):
-            return False
-    except DataError:
-        return False  # the noted place cannot be read any more
+    if path.name.startswith(".") or not site.folders.is_session(path):
+        return False
     return entry_at(site, path).text("session_id") == uuid
 
 
