@@ -36,9 +36,32 @@ def test_commits_of_the_user_on_another_branch_are_not_committed_on(project: Pro
     refusal = project.fails(3, "approve", session.name, "--yes", "--on-top")
     assert "HEAD moved" in refusal
     assert "--on-top" not in refusal
-    project.git("switch", "-q", "main")
-    project.git("commit", "-q", "--amend", "--allow-empty", "-m", "rewritten")
+    assert "approval" not in session.state or session.state["approval"] is None
+
+
+@pytest.mark.follows("if they are yours, commit on top of them: agentmux approve … --on-top")
+def test_the_result_is_committed_on_top_of_a_commit_that_the_user_amended(
+    project: Project, work: Work
+) -> None:
+    session = project.start("add a greeting", "--no-worktree", "--quick").wait()
+    began = project.git("rev-parse", "HEAD").strip()
+    project.git("commit", "-q", "--amend", "--only", "-m", "amended")
+    mine = project.git("rev-parse", "HEAD").strip()
+    refusal = project.fails(3, "approve", session.name, "--yes")
+    seen = went_well(project, shown("git log --oneline --left-right …", refusal))
+    assert f"< {began[:7]}" in seen
+    assert f"> {mine[:7]} amended" in seen
+    hint = "if they are yours, commit on top of them: agentmux approve … --on-top"
+    went_well(project, shown(hint, refusal))
+    assert project.git("rev-parse", "HEAD~").strip() == mine
+    assert "calc.py" not in project.git("show", "--name-only", "--format=%s", "HEAD").split("\n")
+    assert work.lost() == []
+
+
+def test_another_commit_on_a_detached_head_is_not_committed_on(project: Project) -> None:
+    project.git("switch", "-q", "--detach")
+    session = project.start("add a greeting", "--no-worktree", "--quick").wait()
+    project.git("commit", "-q", "--amend", "--only", "-m", "another")
     refusal = project.fails(3, "approve", session.name, "--yes", "--on-top")
     assert "HEAD moved" in refusal
     assert "--on-top" not in refusal
-    assert "approval" not in session.state or session.state["approval"] is None
