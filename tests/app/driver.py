@@ -754,7 +754,7 @@ class NotedRepository:
     ) -> tuple[str, ...]:
         return tuple(f"put them aside: {each}" for each in paths)
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         return ()
 
     def find_commit(

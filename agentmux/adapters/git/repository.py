@@ -384,9 +384,9 @@ class Git:
     ) -> tuple[str, ...]:
         return tuple(aside_hints(self._git, paths, why, is_all=is_all))
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         with suppress(GitError):
-            return tuple(stash_hints(self._git, self._git.root(), aside))
+            return tuple(stash_hints(self._git, self._git.root(), *asides, on=on))
         return ()
 
     def find_commit(

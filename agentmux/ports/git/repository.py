@@ -392,10 +392,11 @@ class Repository(Protocol):
             is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
         """
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
-        """Return hints how to restore each stash that has the message ``aside``; restores nothing.
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
+        """Return hints how to restore each stash with one of these messages; restores nothing.
 
-        An earlier hint told the user a ``git stash`` command with this message. Each stash gets two
+        An earlier hint told the user a ``git stash`` command with such a message. If ``on`` names a
+        commit by its whole id, only stashes that were made there count. Each stash gets two
         hints, sentences with a git command: how to restore it, and how to see it. The oldest comes
         first. Empty if there are none, or git cannot list the stashes.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.steps.commit import describe_failure
+from agentmux.app.delivery.steps.commit import describe_failure, list_put_aside
 from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
 from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.delivery.steps.ways import describe_way
@@ -59,6 +59,7 @@ def outcome_lines(
     if found.found_on:
         yield f"HEAD is {found.found_on}: branch {state.branch} is first moved forward to it"
     yield from (left_behind_label(each.subjects) for each in found.left_behind)
+    yield from list_put_aside(world, state)
     if not found.paths:
         yield from _nothing(found, where)
         return

@@ -47,6 +47,18 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
     return tuple(path for path in world.repository.list_nested() if path not in state.options.dirty)
 
 
+def list_put_aside(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return hints how to restore stashes that may have files of a session in the checkout.
+
+    The user made them on the commit where the session began, by following hints of ours for a merge
+    or a trial of another session. Empty if there are none.
+    """
+    if state.worktree or not state.commits or state.options.base is None:
+        return ()
+    whys = (git_commands.FOR_MERGE, git_commands.FOR_TRIAL)
+    return world.repository.stash_hints(*whys, on=state.options.base)
+
+
 def find_head_error(world: World, state: SessionState, way: str = "") -> GitError | None:
     """Return why the result cannot be delivered from the current HEAD, with hints; else None.
 
