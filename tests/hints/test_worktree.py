@@ -804,17 +804,24 @@ def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work
     assert works.lost() == []
 
 
-def test_what_others_pushed_is_brought_in(decided: Session, works: Work) -> None:
+@pytest.mark.parametrize("url", ["{}", "../r.git", "a clone of one branch", "no remote"])
+def test_what_others_pushed_is_brought_in(decided: Session, works: Work, url: str) -> None:
     project, name, branch = decided.project, decided.name, decided.state["branch"]
     there = project.root / "r.git"
     project.git("init", "-q", "--bare", str(there))
-    project.git("remote", "add", "origin", str(there))
-    project.git("push", "-q", "origin", f"{branch}:{branch}")
+    if url == "no remote":
+        project.git("config", "remote.pushDefault", str(there))
+    else:
+        project.git("remote", "add", "origin", url if url.startswith(".") else str(there))
+    if url == "a clone of one branch":
+        project.git("config", "remote.origin.fetch", "+refs/heads/main:refs/remotes/origin/main")
+    project.git("push", "-q", str(there), f"{branch}:{branch}")
     theirs = project.root / "theirs"
     project.git("clone", "-q", "--branch", branch, str(there), str(theirs))
     works.commit("a commit of others", theirs / "others.py")
     project.git_at(theirs, "push", "-q", "origin", branch)
     refusal = project.fails(1, "approve", name, "--yes", "--push")
+    assert "\nhint: bring in what others pushed there: git -C" in refusal, "a line to copy"
     went_well(project, shown("bring in what others pushed there: … && …", refusal))
     went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
     decided.wait("done")
