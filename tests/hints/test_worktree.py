@@ -601,6 +601,32 @@ def test_a_result_without_a_base_branch_is_kept(project: Project, work: Work) ->
 
 
 @pytest.mark.follows(
+    "make it again where the session began: git branch … …",
+    "if it has another name now, keep the result: agentmux approve … --keep",
+)
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_result_whose_base_branch_has_another_name_or_is_gone(
+    decided: Session, works: Work, *, deleted: bool
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("branch", "-q", "-m", "main", "trunk")
+    refusal = project.fails(2, "approve", name, "--yes", "--merge")
+    assert "--merge" not in project.ok("status", name)
+    if deleted:
+        went_well(project, shown("make it again where the session began: git branch … …", refusal))
+        went_well(project, shown("then: agentmux approve … --merge", refusal))
+        assert "a commit of a coder" in project.git("log", "--format=%s", "main")
+    else:
+        hint = "if it has another name now, keep the result: agentmux approve … --keep"
+        told = went_well(project, shown(hint, refusal))
+        project.git("stash", "-q", "--include-untracked")
+        went_well(project, shown("get it with: … && … && git merge --no-edit …", told))
+        assert "a commit of a coder" in project.git("log", "--format=%s", "trunk")
+    decided.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
     "go on with it here: agentmux resume …",
     "if it was imported nowhere, bring it back: agentmux import …",
     "else remove what is left here: agentmux remove …",

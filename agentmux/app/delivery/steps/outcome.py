@@ -126,6 +126,8 @@ def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
     how to merge without them. Call it only if `is_kept`: it does not check that.
     """
     base = state.base.branch if state.base is not None else None
+    if base is not None and world.repositories.is_branch_gone(world.project, base):
+        base = None  # it was renamed, or deleted
     branch, commit = state.branch or "", commit_without_branch(world, state)
     remote = None if commit else _remote(world, branch)
     return (*_without(world, state), kept_commands(commit or branch, base, remote))
