@@ -746,6 +746,9 @@ class NotedRepository:
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         return tuple(f"+{path}" for path in self.dirty())
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        return ()
+
     def missing_hooks(self) -> str | None:
         return None
 

@@ -626,6 +626,27 @@ def test_a_result_whose_base_branch_has_another_name_or_is_gone(
     assert works.lost() == []
 
 
+@pytest.mark.follows("git -C … commit --message Configuration -- …")
+def test_tracked_configuration_that_a_coder_changed_is_named_and_not_removed(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"]) / ".agentmux"
+    works.write("a change of the configuration", place / "config.yaml")
+    works.write("a staged note", place / "note.py")
+    project.git_at(place, "add", "note.py")
+    told = project.ok("approve", name, "--yes", "--keep")
+    named = ".agentmux/config.yaml, .agentmux/note.py"
+    assert f"the commit leaves out what is in .agentmux: {named}" in told
+    decided.wait("done").gone()
+    refusal = project.fails(3, "remove", name, "--yes")
+    assert f"not committed ({named})" in refusal
+    hint = "to have it in the result, first: git -C … commit --message Configuration -- …"
+    went_well(project, shown(hint, told))
+    assert works.lost() == []
+    assert project.git_at(place, "status", "--short") == ""
+
+
 @pytest.mark.follows(
     "go on with it here: agentmux resume …",
     "if it was imported nowhere, bring it back: agentmux import …",

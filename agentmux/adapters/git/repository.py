@@ -323,6 +323,13 @@ class Git:
             each[3:] for each in split(reply.out) if each[:2] == "!!" or layout.is_ours(each[3:])
         )
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        reply = self._git.must_read("list changes", *words, "--ignore-submodules=all")
+        paths = (entry[3:] for entry in split(reply.out))
+        ours = (path for path in paths if layout.is_ours(path))
+        return tuple(path for path in ours if f"{layout.SESSIONS_DIR}/" not in path)
+
     def list_unsaved(self) -> UnsavedWork:
         tree = work_tree(self._git.root())
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")

@@ -340,6 +340,13 @@ class Repository(Protocol):
         relative to the top of the work tree. Empty if the work tree is clean.
         """
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        """Return the files in ``.agentmux`` folders that git tracks and that have changes, sorted.
+
+        `dirty` and commits of results leave them out. Staged new files count, the files of sessions
+        do not. Paths are relative to the top of the work tree.
+        """
+
     def list_nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves; each ends in ``/``.
 
