@@ -12,7 +12,7 @@ from agentmux.app.views.session_words import (
     is_kept,
     label,
     moved_lines,
-    next_step,
+    next_lines,
     step_labels,
     ways_not_looked_up,
     where,
@@ -182,8 +182,8 @@ def status_lines(
             if needs_reason(each.mode, each.reason)
         ]
         lines += ["", *told] if told else []
-    step = next_step(view)
-    return [*lines, "", f"  next: {step}"] if step else lines
+    steps = "\n        ".join(next_lines(view))
+    return [*lines, "", *f"  next: {steps}".split("\n")] if steps else lines
 
 
 def _places(view: SessionView) -> Iterator[str]:

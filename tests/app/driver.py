@@ -746,6 +746,9 @@ class NotedRepository:
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         return tuple(f"+{path}" for path in self.dirty())
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        return ()
+
     def missing_hooks(self) -> str | None:
         return None
 
@@ -754,7 +757,7 @@ class NotedRepository:
     ) -> tuple[str, ...]:
         return tuple(f"put them aside: {each}" for each in paths)
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         return ()
 
     def find_commit(

@@ -445,7 +445,7 @@ def test_status_of_a_session_at_work(
     assert (found["status"], found["orchestrator"]) == ("waiting_for_user", 4711)
     assert found["seats"][0]["agent"] == "demo"
     assert "process 4711" in said
-    assert "next: agentmux answer add-auth --role architect; look: agentmux attach" in said
+    assert "  next: agentmux answer add-auth --role architect\n        look: agentmux" in said
     assert "  waiting for you  " in listed
     lines = [re.split("  +", line.strip()) for line in said.splitlines()]
     rows = {line[0]: line for line in lines}

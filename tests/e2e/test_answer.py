@@ -81,7 +81,8 @@ def test_a_person_is_shown_the_question_and_asked_for_the_keys(
     session = project.start()
     wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
     step = f"agentmux answer {session.short} --role architect"
-    assert f"next: {step}; look: agentmux attach {session.short}" in project.ok("status")
+    look = f"look: agentmux attach {session.short}\n"
+    assert f"  next: {step}\n        {look}" in project.ok("status")
 
     words = step.split()[1:]
     with at_terminal(project, *words) as asked:

@@ -125,7 +125,8 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     wait_until(asks, 20)
     assert checked(session) == {"red": "failed", "gone": "broken"}
     again = f"agentmux restart {session.short} --role check-gone"
-    assert f"next: {again}; or, to go on without it: {again} --skip" in project.ok("status")
+    told = project.ok("status")
+    assert f"  next: {again}\n        or, to go on without it: {again} --skip\n" in told
     seat = {"AGENTMUX_LAUNCH_ID": "x", "AGENTMUX_SEAT": "coder-1"}
     words = ("restart", session.name, "--role", "check-gone", "--skip")
     assert "is for a person" in project.fails(3, *words, env=seat)

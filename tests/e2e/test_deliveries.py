@@ -55,7 +55,7 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     assert project.git("status", "--porcelain") == ""
     shown = project.ok("status", session.name)
     assert "merge failed: conflicts with branch `main`" in shown
-    assert f"next: agentmux approve {session.name} --merge, or " in shown
+    assert f"next: agentmux approve {session.name} --merge\n        or agentmux " in shown
 
     accepted = session.state["commit"]["commit"]
     project.ok(*hint.split()[1:])

@@ -206,9 +206,7 @@ def test_a_seat_at_its_limit_goes_on(project: Project, work: Work, wait_until: W
     session = project.start("add a greeting", "--worktree").until_seat("architect")
     work.plant(Path(session.state["worktree"]), "a coder")
     wait_until(lambda: "agentmux unpark" in project.ok("status", session.name))
-    next_ = shown(
-        "wait; or, to go on at once, agentmux unpark …", project.ok("status", session.name)
-    )
+    next_ = shown("or, to go on at once, agentmux unpark …", project.ok("status", session.name))
     refusal = project.fails(3, "tell", session.name, "--role", "architect", "go on")
     went_well(project, shown("let it go on now: agentmux unpark …", refusal))
     assert "unpark" in next_

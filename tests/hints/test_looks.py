@@ -28,6 +28,7 @@ TYPED: Final[Mapping[str, str]] = {
     "agentmux show --role": f"agentmux show {NAME} --role coder-1",
     "agentmux status": f"agentmux status {NAME}",
     "git log --all --oneline -n": "git log --oneline --all -n 10",
+    "git log --left-right --oneline": "git log --oneline --left-right main...",
     "git log --oneline": "git log --oneline main..",
     "git log -p": "git log -p main..main",
     "git status --ignore-submodules --untracked-files": (

@@ -138,7 +138,7 @@ def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUn
     wait_until(asked)
     told = project.ok("status", session.name)
     assert "agentmux tell" not in told + project.run().stdout  # is refused while it asks
-    hint, _ = (each.text for each in commands_of(shown("agentmux answer …; look: …", told)))
+    (hint,) = (each.text for each in commands_of(shown("agentmux answer … --role …", told)))
     assert hint in text
     assert project.program("sh", "-c", hint).returncode == 2  # without a terminal
     script = re.search(r"in a script: (KEYS --screen \w+)", text)

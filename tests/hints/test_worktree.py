@@ -601,6 +601,53 @@ def test_a_result_without_a_base_branch_is_kept(project: Project, work: Work) ->
 
 
 @pytest.mark.follows(
+    "make it again where the session began: git branch … …",
+    "if it has another name now, keep the result: agentmux approve … --keep",
+)
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_result_whose_base_branch_has_another_name_or_is_gone(
+    decided: Session, works: Work, *, deleted: bool
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("branch", "-q", "-m", "main", "trunk")
+    refusal = project.fails(2, "approve", name, "--yes", "--merge")
+    assert "--merge" not in project.ok("status", name)
+    if deleted:
+        went_well(project, shown("make it again where the session began: git branch … …", refusal))
+        went_well(project, shown("then: agentmux approve … --merge", refusal))
+        assert "a commit of a coder" in project.git("log", "--format=%s", "main")
+    else:
+        hint = "if it has another name now, keep the result: agentmux approve … --keep"
+        told = went_well(project, shown(hint, refusal))
+        project.git("stash", "-q", "--include-untracked")
+        went_well(project, shown("get it with: … && … && git merge --no-edit …", told))
+        assert "a commit of a coder" in project.git("log", "--format=%s", "trunk")
+    decided.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("git -C … commit --message Configuration -- …")
+def test_tracked_configuration_that_a_coder_changed_is_named_and_not_removed(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"]) / ".agentmux"
+    works.write("a change of the configuration", place / "config.yaml")
+    works.write("a staged note", place / "note.py")
+    project.git_at(place, "add", "note.py")
+    told = project.ok("approve", name, "--yes", "--keep")
+    named = ".agentmux/config.yaml, .agentmux/note.py"
+    assert f"the commit leaves out what is in .agentmux: {named}" in told
+    decided.wait("done").gone()
+    refusal = project.fails(3, "remove", name, "--yes")
+    assert f"not committed ({named})" in refusal
+    hint = "to have it in the result, first: git -C … commit --message Configuration -- …"
+    went_well(project, shown(hint, told))
+    assert works.lost() == []
+    assert project.git_at(place, "status", "--short") == ""
+
+
+@pytest.mark.follows(
     "go on with it here: agentmux resume …",
     "if it was imported nowhere, bring it back: agentmux import …",
     "else remove what is left here: agentmux remove …",
@@ -804,17 +851,24 @@ def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work
     assert works.lost() == []
 
 
-def test_what_others_pushed_is_brought_in(decided: Session, works: Work) -> None:
+@pytest.mark.parametrize("url", ["{}", "../r.git", "a clone of one branch", "no remote"])
+def test_what_others_pushed_is_brought_in(decided: Session, works: Work, url: str) -> None:
     project, name, branch = decided.project, decided.name, decided.state["branch"]
     there = project.root / "r.git"
     project.git("init", "-q", "--bare", str(there))
-    project.git("remote", "add", "origin", str(there))
-    project.git("push", "-q", "origin", f"{branch}:{branch}")
+    if url == "no remote":
+        project.git("config", "remote.pushDefault", str(there))
+    else:
+        project.git("remote", "add", "origin", url if url.startswith(".") else str(there))
+    if url == "a clone of one branch":
+        project.git("config", "remote.origin.fetch", "+refs/heads/main:refs/remotes/origin/main")
+    project.git("push", "-q", str(there), f"{branch}:{branch}")
     theirs = project.root / "theirs"
     project.git("clone", "-q", "--branch", branch, str(there), str(theirs))
     works.commit("a commit of others", theirs / "others.py")
     project.git_at(theirs, "push", "-q", "origin", branch)
     refusal = project.fails(1, "approve", name, "--yes", "--push")
+    assert "\nhint: bring in what others pushed there: git -C" in refusal, "a line to copy"
     went_well(project, shown("bring in what others pushed there: … && …", refusal))
     went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
     decided.wait("done")

@@ -42,6 +42,7 @@ LOOKS: Final = frozenset({
     "git branch --all --list",
     "git diff --cached",
     "git log --all --oneline -n",
+    "git log --left-right --oneline",
     "git log --oneline",
     "git log -p",
     "git remote --verbose",

@@ -103,7 +103,9 @@ def _modules(git: GitProgram) -> frozenset[str]:
     return frozenset(path for about, _, path in entries if about.startswith(_MODULE))
 
 
-def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
+def stash_hints(
+    git: GitProgram, top: Path, *asides: str, branch: str = "", on: str = ""
+) -> Iterator[str]:
     """Yield hints how to restore the stashes that the user made by following one of our hints.
 
     Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
@@ -114,16 +116,19 @@ def stash_hints(git: GitProgram, top: Path, aside: str, branch: str = "") -> Ite
     Args:
         git: Runs git in the repository.
         top: The top of the work tree in which the stash is to be restored.
-        aside: The stash message in our hint; stashes with other messages are left out.
+        asides: The stash messages in our hints; stashes with other messages are left out.
         branch: Only stashes made on this branch; empty for stashes made anywhere.
+        on: Only stashes made on this commit; empty for stashes made anywhere.
     """
-    listed = git.must_read("list stashes", "stash", "list", "--format=%gd %H %gs").out
+    listed = git.must_read("list stashes", "stash", "list", "--format=%gd %H %P%x09%gs").out
     here = git.read("symbolic-ref", "--quiet", "--short", "HEAD").text
     stashes = []
     for line in decode_output(listed).splitlines():
-        stash, commit, message = line.split(" ", 2)
-        made_on = message.removeprefix("On ").removesuffix(f": {aside}")
-        if message == f"On {made_on}: {aside}" and _is_made_on(git, branch, made_on, commit):
+        ids, _, message = line.partition("\t")
+        stash, commit, below, *_ = ids.split(" ")
+        made_on, _, aside = message.removeprefix("On ").rpartition(": ")
+        is_ours = message.startswith("On ") and aside in asides and on in {"", below}
+        if is_ours and _is_made_on(git, branch, made_on, commit):
             stashes.append((made_on != here, stash, commit, made_on))
     place = shlex.quote(str(top))
     for number, (_, stash, commit, made_on) in enumerate(sorted(stashes, key=itemgetter(0))):

@@ -57,21 +57,23 @@ class ConfiguredRemotes:
     def push(self, remote: str, branch: str, commit: str) -> None:
         words = ("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
         # The language: a word of git is looked for.
-        reply = self._git.run(
-            *self._resolve_urls(remote), *words, extra={"LANGUAGE": "en"}, out=end()
-        )
+        places = dict(self._resolve_urls(remote))
+        resolved = (f"url.{place}.insteadOf={url}" for url, place in places.items())
+        settings = (word for each in resolved for word in ("-c", each))
+        reply = self._git.run(*settings, *words, extra={"LANGUAGE": "en"}, out=end())
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
-            hints = (self._hint_to_catch_up(remote, branch),) if _REJECTED in reply.err else ()
+            place = next(iter(places.values()), remote)
+            hints = (self._hint_to_catch_up(place, branch),) if _REJECTED in reply.err else ()
             raise to_refused_error(f"git could not push to `{remote}`", reply, hints=hints)
 
-    def _hint_to_catch_up(self, remote: str, branch: str) -> str:
+    def _hint_to_catch_up(self, place: str, branch: str) -> str:
         git = f"git -C {shlex.quote(str(self._git.root()))}"
-        fetch = f"{git} fetch {shlex.quote(remote)} {shlex.quote(branch)}"
-        there = merge(f"{remote}/{branch}", git=git)
-        return f"bring in what others pushed there: {fetch} && {there}"
+        fetch = f"{git} fetch {shlex.quote(place)} {shlex.quote(branch)}"
+        # A clone of a single branch has no remote-tracking branch for others, nor has a URL.
+        return f"bring in what others pushed there: {fetch} && {merge('FETCH_HEAD', git=git)}"
 
-    def _resolve_urls(self, remote: str) -> Iterator[str]:
-        """Yield git settings with which relative URLs count from the main checkout.
+    def _resolve_urls(self, remote: str) -> Iterator[tuple[str, str]]:
+        """Yield the relative URLs of a remote, each with its place as seen from the main checkout.
 
         There the user's own ``git push`` runs; a worktree is in another place.
         """
@@ -81,7 +83,7 @@ class ConfiguredRemotes:
         for url in urls.splitlines() if shared.name == ".git" else ():
             place = os.path.normpath(shared.parent / url)
             if url.startswith(("./", "../")) and "=" not in place:
-                yield from ("-c", f"url.{place}.insteadOf={url}")
+                yield url, place
 
     def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
         """Whether the remote branch is known to contain ``commit`` already; it asks no server."""

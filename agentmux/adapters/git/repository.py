@@ -323,6 +323,13 @@ class Git:
             each[3:] for each in split(reply.out) if each[:2] == "!!" or layout.is_ours(each[3:])
         )
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        reply = self._git.must_read("list changes", *words, "--ignore-submodules=all")
+        paths = (entry[3:] for entry in split(reply.out))
+        ours = (path for path in paths if layout.is_ours(path))
+        return tuple(path for path in ours if f"{layout.SESSIONS_DIR}/" not in path)
+
     def list_unsaved(self) -> UnsavedWork:
         tree = work_tree(self._git.root())
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
@@ -384,9 +391,9 @@ class Git:
     ) -> tuple[str, ...]:
         return tuple(aside_hints(self._git, paths, why, is_all=is_all))
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         with suppress(GitError):
-            return tuple(stash_hints(self._git, self._git.root(), aside))
+            return tuple(stash_hints(self._git, self._git.root(), *asides, on=on))
         return ()
 
     def find_commit(

@@ -164,7 +164,7 @@ class Merges:
     def stash_hints(self, base: str) -> tuple[str, ...]:
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
-            return tuple(stash_hints(self._git.at(top), top, FOR_MERGE, base))
+            return tuple(stash_hints(self._git.at(top), top, FOR_MERGE, branch=base))
         return ()
 
     # --- moving it ---------------------------------------------------------------------------

@@ -597,7 +597,7 @@ class LinkedWorktrees:
             is_beside=beside,
             is_there=is_there,
             branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
-            besides=besides,
+            besides=tuple(each for each in besides if each not in changed),
             tips_off_branch=tuple(each for each in behind if each in lost),
             modules=self._list_absent_modules(spec) if is_there else (),
             kept=tuple(each.git_dir for each in held),
@@ -711,7 +711,8 @@ class LinkedWorktrees:
         there = self._git.at(spec.path)
         modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
         nested = repositories_with_work(there, tree) if tree is not None else ()
-        paths = self._inside(spec).changes()
+        inside = self._inside(spec)
+        paths = (*inside.changes(), *inside.list_internal_changes())
         listed = (each for each in paths if f"{each}/" not in (*modules, *nested))
         return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -112,11 +113,9 @@ def lines_after_detach(
         return [f"session {name} is done: {'; '.join(outcome_lines(view, ways))}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
-    step = next_step(view)
-    return [
-        f"session {name} is {label(view)}{also_where(view, ', in phase ')}",
-        f"next: {step}" if step else f"watch it: agentmux attach {name}",
-    ]
+    steps = next_lines(view)
+    steps[:1] = [f"next: {steps[0]}" if steps else f"watch it: agentmux attach {name}"]
+    return [f"session {name} is {label(view)}{also_where(view, ', in phase ')}", *steps]
 
 
 def outcome_lines(
@@ -211,6 +210,15 @@ def next_step(view: SessionView) -> str:
         if view.status == SessionStatus.FAILED
         else ""
     )
+
+
+def next_lines(view: SessionView) -> list[str]:
+    """Return the `next_step` in lines that have one choice each; none if nothing is to be done."""
+    return list(filter(None, _CHOICE.split(next_step(view))))
+
+
+_CHOICE: Final = re.compile(r"[,;] (?=or\b|look: )")
+"""Matches what stands between the choices of `next_step`."""
 
 
 def _describe_resume(view: SessionView) -> str:

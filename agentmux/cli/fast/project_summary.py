@@ -10,7 +10,7 @@ from agentmux.app.session.search.further_up import listed_further_up
 from agentmux.app.session.search.lost_sessions import lost_lines
 from agentmux.app.views.project_summary import ProjectSummary, summarize_project
 from agentmux.app.views.rows import session_row
-from agentmux.app.views.session_words import next_step
+from agentmux.app.views.session_words import next_lines, next_step
 from agentmux.cli import render, session_text
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import StatusGroup
@@ -83,7 +83,8 @@ def lines(
         yield f"{_TITLES[group]}:"
         for view in held[:_SHOWN]:
             yield f"{_INDENT}{next(rows)}"
-            yield f"{_INDENT * 3}{next_command(view)}"
+            for line in next_lines(view) or [next_command(view)]:
+                yield f"{_INDENT * 3}{line}"
         if len(held) > _SHOWN:
             yield f"{_INDENT}and {len(held) - _SHOWN} more: agentmux list"
         if group is StatusGroup.INTERRUPTED and len(held) > 1:

@@ -17,6 +17,8 @@ from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, RE
 from agentmux.core.names.words import git_commands
 
 COMMIT: Final = "commit"
+HINTS: Final = "hints"
+"""The field of a failed step's record with the hints of its reason, one a line."""
 
 STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     KEEP: (COMMIT,),
@@ -185,6 +187,17 @@ def failure(state: SessionState) -> str:
         return f"the commit was not made: {state.commit.reason}"
     pair = failed_step(state)
     return f"{_FAILED.get(pair[0], pair[0])}: {pair[1].reason}" if pair is not None else ""
+
+
+def failure_hints(state: SessionState) -> tuple[str, ...]:
+    """Return the hints with which the reason of the failed step ends; empty if there are none.
+
+    Each is one line. `failure` has them, too, in its single line.
+    """
+    pair = failed_step(state)
+    hints = tuple(pair[1].record.get(HINTS, "").splitlines()) if pair is not None else ()
+    # The record may be that of an earlier try.
+    return hints if pair is not None and pair[1].reason.endswith("; ".join(hints)) else ()
 
 
 _FAILED: Final[Mapping[str, str]] = {

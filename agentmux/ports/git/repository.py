@@ -340,6 +340,13 @@ class Repository(Protocol):
         relative to the top of the work tree. Empty if the work tree is clean.
         """
 
+    def list_internal_changes(self) -> tuple[str, ...]:
+        """Return the files in ``.agentmux`` folders that git tracks and that have changes, sorted.
+
+        `dirty` and commits of results leave them out. Staged new files count, the files of sessions
+        do not. Paths are relative to the top of the work tree.
+        """
+
     def list_nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves; each ends in ``/``.
 
@@ -392,10 +399,11 @@ class Repository(Protocol):
             is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
         """
 
-    def stash_hints(self, aside: str) -> tuple[str, ...]:
-        """Return hints how to restore each stash that has the message ``aside``; restores nothing.
+    def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
+        """Return hints how to restore each stash with one of these messages; restores nothing.
 
-        An earlier hint told the user a ``git stash`` command with this message. Each stash gets two
+        An earlier hint told the user a ``git stash`` command with such a message. If ``on`` names a
+        commit by its whole id, only stashes that were made there count. Each stash gets two
         hints, sentences with a git command: how to restore it, and how to see it. The oldest comes
         first. Empty if there are none, or git cannot list the stashes.
         """

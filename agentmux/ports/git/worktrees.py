@@ -115,9 +115,9 @@ class WorktreeLoss:
 
     Attributes:
         changed: The uncommitted files in the worktree, including ``hidden``, without files that git
-            ignores. A path that ends in ``/`` is a nested repository. A submodule, or a nested
-            repository that git ignores, is included only if it has changes, stashes, or commits
-            that none of its remotes has.
+            ignores and untracked ones in ``.agentmux`` folders. A path that ends in ``/`` is a
+            nested repository. A submodule, or a nested repository that git ignores, is included
+            only if it has changes, stashes, or commits that none of its remotes has.
         hidden: The files of ``changed`` that `git status` does not show, because git was told to
             skip them (``git update-index --skip-worktree``).
         commits: The commits of the session's branch that no other branch and no tag contains, and
@@ -133,8 +133,8 @@ class WorktreeLoss:
         is_there: Whether the worktree exists, and would be removed.
         branch: The branch that would be deleted; empty if none would be.
         besides: Other uncommitted files in the worktree, which are not the session's work: those
-            that git ignores, and changes in ``.agentmux`` folders. A folder that contains nothing
-            else is given as one path, which ends in ``/``.
+            that git ignores, and untracked ones in ``.agentmux`` folders. A folder that contains
+            nothing else is given as one path, which ends in ``/``.
         modules: The git directories of submodules of the worktree that are not checked out and have
             stashes, or commits that none of their remotes has.
         kept: Git directories that would be removed, too: those that git still has for folders of

@@ -59,8 +59,9 @@ def test_what_needs_the_user_comes_first_each_with_its_next_command(
     assert lines[1] == "Needs you:"
     assert lines[2].split()[:2] == ["fix-typo", "completing"]
     assert lines[3].strip().startswith("agentmux approve 20260102-101500-fix-typo")
-    assert lines[5] == "Interrupted:"
-    assert lines[7].strip() == "agentmux resume add-login"
+    assert lines[4].strip().startswith('or agentmux request-changes "…" --session fix-typo')
+    assert lines[6] == "Interrupted:"
+    assert lines[8].strip() == "agentmux resume add-login"
 
 
 def test_many_interrupted_sessions_are_cut_and_can_be_resumed_together(

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.end.interrupted_removals import leave_if_empty
+from agentmux.app.delivery.steps.commit import list_put_aside
 from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
@@ -265,6 +266,24 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
         f"session {entry.name} has work that is nowhere else: {many}",
         reason="not_merged",
         hints=(f"keep it on a branch: {keep}", _lose_all(entry)),
+    )
+
+
+def find_stash_error(world: World, entry: SessionEntry) -> BlockedError | None:
+    """Return the error that a session committed nothing, and a stash may have its files; else None.
+
+    It is a stash that the user made by following our hints (`list_put_aside`); a removal leaves it.
+    The error's reason is ``not_merged``.
+    """
+    state = world.files(entry.path).load().current
+    has_commit = state.commit is not None and state.commit.commit is not None
+    hints = () if has_commit else list_put_aside(world, state)
+    if not hints:
+        return None
+    return BlockedError(
+        f"session {entry.name} has committed nothing, and its files may be in a stash",
+        reason="not_merged",
+        hints=(*hints, f"or leave it there: agentmux remove --force {entry.name}"),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.commands.end.remove import (
     base_to_remove,
+    find_stash_error,
     going_words,
     left_in_checkout,
     lost_words,
@@ -68,6 +69,8 @@ def remove_with_consent(
     if spec is not None:
         loss = require_nothing_lost(world(), entry, spec, force=force)
         going, lost = going_words(loss, spec), lost_words(loss, spec)
+    elif is_owned and not force:
+        _require_nothing_aside(entry, world)
     alive = left_behind(entry)
     left = _files_left(entry, world)
     leaves = _say_stays(site, entry) + (f"; it leaves {left}" if left else "")
@@ -151,6 +154,14 @@ def _commits_on_no_branch(entry: SessionEntry, world: Callable[[], World], *, fo
     if entry.text("worktree") or entry.text("branch") or not entry.fields.get("commit"):
         return ""
     return require_commit_named(world(), entry, force=force)
+
+
+def _require_nothing_aside(entry: SessionEntry, world: Callable[[], World]) -> None:
+    error = None
+    with suppress(AgentmuxError):  # a wrong configuration must not prevent the removal
+        error = find_stash_error(world(), entry)
+    if error is not None:
+        raise error
 
 
 def _files_left(entry: SessionEntry, world: Callable[[], World]) -> str:

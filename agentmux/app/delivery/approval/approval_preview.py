@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.steps.commit import describe_failure
+from agentmux.app.delivery.steps.commit import describe_failure, list_put_aside
 from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
 from agentmux.app.delivery.steps.summary import summary_lines
 from agentmux.app.delivery.steps.ways import describe_way
@@ -16,7 +17,7 @@ from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import MERGE
-from agentmux.core.names.words.counts import format_count
+from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.results import all_reviews, all_verdicts, capped_phases
@@ -59,6 +60,8 @@ def outcome_lines(
     if found.found_on:
         yield f"HEAD is {found.found_on}: branch {state.branch} is first moved forward to it"
     yield from (left_behind_label(each.subjects) for each in found.left_behind)
+    yield from list_put_aside(world, state)
+    yield from _internal(world, state)
     if not found.paths:
         yield from _nothing(found, where)
         return
@@ -128,6 +131,17 @@ def _nothing(found: Deliverable, where: str) -> Iterator[str]:
     yield f"nothing is left to commit: {found.held_by_base}"
     if where:
         yield where
+
+
+def _internal(world: World, state: SessionState) -> Iterator[str]:
+    """Yield which changes of tracked files in ``.agentmux`` the commit leaves out."""
+    # In the checkout, they are the user's.
+    paths = world.repository.list_internal_changes() if state.worktree else ()
+    if paths:
+        place, named = shlex.quote(state.worktree or ""), " ".join(map(shlex.quote, paths))
+        commit = f"git -C {place} commit --message Configuration -- {named}"
+        yield f"the commit leaves out what is in .agentmux: {abbreviate_names(paths)}"
+        yield f"to have it in the result, first: {commit}"
 
 
 def _files(

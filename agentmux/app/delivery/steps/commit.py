@@ -47,6 +47,18 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
     return tuple(path for path in world.repository.list_nested() if path not in state.options.dirty)
 
 
+def list_put_aside(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return hints how to restore stashes that may have files of a session in the checkout.
+
+    The user made them on the commit where the session began, by following hints of ours for a merge
+    or a trial of another session. Empty if there are none.
+    """
+    if state.worktree or not state.commits or state.options.base is None:
+        return ()
+    whys = (git_commands.FOR_MERGE, git_commands.FOR_TRIAL)
+    return world.repository.stash_hints(*whys, on=state.options.base)
+
+
 def find_head_error(world: World, state: SessionState, way: str = "") -> GitError | None:
     """Return why the result cannot be delivered from the current HEAD, with hints; else None.
 
@@ -69,17 +81,17 @@ def find_head_error(world: World, state: SessionState, way: str = "") -> GitErro
 def on_top(world: World, state: SessionState) -> SessionState:
     """Return the state of a session in the checkout as if it had begun at the present HEAD.
 
-    Unchanged if HEAD is on another branch, if its history does not contain the commit where the
-    session began, or if the session has a worktree of its own. Ask the user first whose the commits
-    are.
+    Unchanged if HEAD is on another branch, or detached where its history does not contain the
+    commit at which the session began; or if the session has a worktree of its own. On a branch, the
+    user may have amended or rebased that commit. Ask the user first whose the commits are.
     """
     head = world.repository.head()
-    if state.worktree or not _is_ahead(world, state, head):
+    if state.worktree or not _has_moved_on(world, state, head):
         return state
     return replace(state, options=replace(state.options, base=head.commit))
 
 
-def _is_ahead(world: World, state: SessionState, head: Head) -> bool:
+def _has_moved_on(world: World, state: SessionState, head: Head) -> bool:
     base = state.options.base
     if (
         base is None
@@ -87,7 +99,7 @@ def _is_ahead(world: World, state: SessionState, head: Head) -> bool:
         or (head.branch, head.in_progress) != (state.branch, None)
     ):
         return False
-    return head.commit != base and world.repository.contains(base)
+    return head.commit != base and (head.branch is not None or world.repository.contains(base))
 
 
 def _find_moved_head(world: World, state: SessionState) -> GitError | None:
@@ -219,11 +231,13 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     subjects = world.repository.subjects(base) if base and head.commit is not None else ()
     named = f" ({abbreviate_names(subjects)})" if subjects else ""
     since = f"git log --oneline {base}.." if base else "git log --oneline"
+    if base and not world.repository.contains(base):  # amended or rebased: show both sides
+        since = f"git log --oneline --left-right {base}..."
     name = shlex.quote(PurePosixPath(state.feature_dir).name)
     on_top = f"if they are yours, commit on top of them: agentmux approve {name} --on-top"
     return (
         f"see the commits since then: {since}",
-        *((on_top,) if _is_ahead(world, state, head) else ()),
+        *((on_top,) if _has_moved_on(world, state, head) else ()),
         f"if this session made all of them{named}, have them in its commit: {undo}",
     )
 

@@ -54,6 +54,27 @@ def merge_base(state: SessionState) -> str:
     )
 
 
+def require_base(world: World, state: SessionState) -> str:
+    """Return the `merge_base`, which exists.
+
+    Raises:
+        GitError: Somebody has deleted or renamed it since the session began, or there is none.
+    """
+    base = merge_base(state)
+    if world.repositories.is_branch_gone(world.project, base):
+        began = (state.base.commit if state.base is not None else "")[:12]
+        name = shlex.quote(PurePath(state.feature_dir).name)
+        raise GitError(
+            f"branch `{base}`, on which the session began, does not exist any more",
+            hints=(
+                f"make it again where the session began: git branch {shlex.quote(base)} {began}",
+                approve_again(state, MERGE),
+                f"if it has another name now, keep the result: agentmux approve {name} --keep",
+            ),
+        )
+    return base
+
+
 def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
     """Return the commits that a merge would bring back to the base branch, oldest first.
 
@@ -116,7 +137,7 @@ class MergeStep:
                 text.
             AgentmuxError: The merge cannot be made, or would bring back commits without consent.
         """
-        state, base = work.state, merge_base(work.state)
+        state, base = work.state, require_base(work.world, work.state)
         require_agreed(state, brought_back(work.world, state), state.approved_back)
         merging = work.world.git.merging(work.environ)
         try:

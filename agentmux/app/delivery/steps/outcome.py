@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.delivery.steps.commit import list_put_aside
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.steps import STEPS_BY_NAME
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
@@ -38,7 +39,8 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     commit = state.commit.commit if state.commit is not None else None
     if commit is None:
         aside = world.repository.stash_hints(git_commands.FOR_REVIEW)
-        return ("nothing was committed",) if state.commits else aside
+        nothing = ("nothing was committed", *list_put_aside(world, state))
+        return nothing if state.commits else aside
     committed = f"committed {commit[:12]}"
     if is_on_no_branch(state):
         keep = command_to_keep(world, state, commit[:12])
@@ -51,7 +53,9 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
 
 def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
     """Return lines about what the user put aside for a merge of this result, or of another one."""
-    base = state.base.branch if state.base is not None and state.worktree else None
+    if not state.worktree:
+        return list_put_aside(world, state)
+    base = state.base.branch if state.base is not None else None
     return world.git.merging(world.environment).stash_hints(base) if base is not None else ()
 
 
@@ -122,6 +126,8 @@ def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
     how to merge without them. Call it only if `is_kept`: it does not check that.
     """
     base = state.base.branch if state.base is not None else None
+    if base is not None and world.repositories.is_branch_gone(world.project, base):
+        base = None  # it was renamed, or deleted
     branch, commit = state.branch or "", commit_without_branch(world, state)
     remote = None if commit else _remote(world, branch)
     return (*_without(world, state), kept_commands(commit or branch, base, remote))

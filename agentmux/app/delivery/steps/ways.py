@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.steps.merge import merge_base
+from agentmux.app.delivery.steps.merge import merge_base, require_base
 from agentmux.app.delivery.steps.push import push_target
 from agentmux.app.delivery.steps.request import request_target
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
@@ -62,7 +62,7 @@ def possible_ways(world: World, state: SessionState) -> Iterator[tuple[str, str]
 
 def _require_possible(world: World, state: SessionState, way: str) -> None:
     if way == MERGE:
-        merge_base(state)
+        require_base(world, state)
     if way == PUSH:
         push_target(world, state, world.environment)
     if way == PR:

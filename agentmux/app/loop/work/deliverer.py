@@ -15,7 +15,7 @@ from agentmux.app.loop.work.failures import describe_unexpected, record_failure
 from agentmux.core.decisions.next_actions import TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
-from agentmux.core.pipeline.delivery import running_record
+from agentmux.core.pipeline.delivery import HINTS, running_record
 from agentmux.errors import AgentmuxError
 from agentmux.ports.git.repository import IndexBusyError
 
@@ -46,7 +46,8 @@ class Deliverer(DeliveryWorker):
             raise  # not a failure: the step is performed once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
-            self._fail(action, describe_failure(error), more)
+            hints = {HINTS: "\n".join(error.hints)} if isinstance(error, AgentmuxError) else {}
+            self._fail(action, describe_failure(error), {**more, **hints})
             return
         self._session.record(StepDone(approval=action.approval, step=action.step, record=done))
         self._loop.say(step.describe_result(done))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import DELAYED
-from agentmux.core.pipeline.delivery import failure, open_step
+from agentmux.core.pipeline.delivery import failure, failure_hints, open_step
 from agentmux.errors import AgentmuxError, NotFoundError, TimedOutError
 
 if TYPE_CHECKING:
@@ -115,14 +115,20 @@ def wait_delivered(
 
 def _check_progress(found: Progress) -> SessionState | None:
     if found.failed:
-        raise DeliveryFailedError(found.failed)
+        raise _explain_failure(found)
     return found.state if found.delivered else None
+
+
+def _explain_failure(found: Progress) -> DeliveryFailedError:
+    """Return the error for a failed delivery, with each hint by itself: people copy them."""
+    hints = failure_hints(found.state)
+    return DeliveryFailedError(found.failed.removesuffix("; ".join(("", *hints))), hints=hints)
 
 
 def _explain_unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
     """Return the error for a delivery whose orchestrator ended before the delivery did."""
     if seen.failed:
-        return DeliveryFailedError(seen.failed)
+        return _explain_failure(seen)
     return TimedOutError(
         f"the orchestrator of session {entry.name} has ended; its next one goes on",
         hints=(f"see how to go on: agentmux status {entry.name}",),
