@@ -760,6 +760,9 @@ class NotedRepository:
     def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         return ()
 
+    def transfer_hints(self, made_on: str, to: Path | None) -> tuple[str, ...]:
+        return ()
+
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:

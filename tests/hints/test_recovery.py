@@ -195,6 +195,7 @@ def test_a_tmux_session_of_the_user_makes_room(running: Session, works: Work) ->
     project.ok("stop", running.name)
     name, own = f"agentmux-{running.name}", ("new-session", "-d", "-P", "-F", "#{pane_pid}", "-s")
     program = int(project.tmux(*own, name, "sleep 1000"))
+    project.tmux(*own, f"old-{name}", "sleep 1000")
     rename = "tmux -S … rename-session -t … …"
     refusal = project.fails(3, "resume", running.name, "--detach", "--yes")
     words = f"tmux session {name} is not of session {running.short}, but has its name"

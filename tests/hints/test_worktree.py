@@ -127,8 +127,13 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
     project.git("switch", "-q", "main")
     went_well(project, back)
     assert project.git("status", "--porcelain") == before
-    look = told[told.index(" on (no branch): ") :]
-    assert "planted" in went_well(project, shown("where git refuses, see it: …", look))
+    place = Path(decided.state["worktree"])
+    transfer = told[told.index("bring what you changed into") :]
+    line = transfer.splitlines()[0].partition(": ")[2]
+    assert project.program("sh", "-c", line).returncode == 0
+    edited = (place / "calc.py").read_text()
+    assert edited.count("planted") == 2  # the coder's and the one of the trial
+    assert "planted" in went_well(project, shown("see what you changed in a trial: …", transfer))
     went_well(project, shown(ASIDE, project.fails(3, "try", name)))
     project.ok("try", name)
     went_well(project, shown("go back first: agentmux try --off", blocked))
@@ -322,6 +327,7 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
     unstashable(project, works)
     refusal = project.fails(3, "try", name)
     went_well(project, shown(f"move it away: mv {project.path}/linked …", refusal))
+    went_well(project, shown(f"move it away: mv {project.path}/folder.py …", refusal))
     went_well(project, shown("put them aside: …", refusal))
     assert project.git("status", "--porcelain") == ""
     went_well(project, f"agentmux try {name}")
@@ -330,12 +336,15 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
     went_well(project, back)
     assert works.lost() == []
     assert (project.path / "linked.old").is_symlink()
+    for name in ("linked", "folder.py"):
+        line = f"mv {project.path}/{name}.old {project.path}/{name}"
+        assert f"; after the trial, back: {line}" in refusal
+        went_well(project, line)
     assert "planted" in (project.path / "folder.py" / "in.py").read_text()
 
 
 @pytest.mark.follows(
-    "git -C … update-index --no-assume-unchanged -- …",
-    "git -C … update-index --no-skip-worktree -- …",
+    "git -C … update-index --no-… -- …",
     "move it away: mv … …",
 )
 @pytest.mark.parametrize(("command", "code"), [("try", 3), ("approve --yes --merge", 1)])
@@ -448,7 +457,8 @@ def test_a_submodule_that_is_elsewhere_is_committed_before_a_merge(
     refusal = project.fails(3, "try", name)
     (hint,) = re.findall("^hint: (.*)$", refusal, re.MULTILINE)
     blocked = project.fails(1, "approve", name, "--yes", "--merge")
-    assert hint in blocked
+    assert hint.partition("; after the trial")[0] in blocked
+    assert "; after" not in blocked
     assert "put them aside" not in blocked
     went_well(project, shown("commit the submodule …: …", refusal))
     went_well(project, f"agentmux try {name}")

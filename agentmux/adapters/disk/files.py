@@ -220,10 +220,14 @@ def link_error(place: Path) -> DataError:
 
 
 def move_away_hint(path: Path) -> str:
-    """Return a hint with a shell command that renames the file at ``path`` to a free name."""
+    """Return a hint with a shell command that renames the file at ``path`` to `old_name`."""
+    return f"move it away: mv {shlex.quote(str(path))} {shlex.quote(old_name(path))}"
+
+
+def old_name(path: Path) -> str:
+    """Return a path beside ``path`` at which nothing is; the same one until something is there."""
     names = (f"{path}.old{number}" for number in ("", *range(2, 1000)))
-    free = next((name for name in names if not os.path.lexists(name)), f"{path}.older")
-    return f"move it away: mv {shlex.quote(str(path))} {shlex.quote(free)}"
+    return next((name for name in names if not os.path.lexists(name)), f"{path}.older")
 
 
 def append_only(path: Path) -> int:

@@ -1,19 +1,20 @@
-"""Hints for putting changes aside with ``git stash``, and for restoring what was put aside."""
+"""Hints for putting changes aside with ``git stash``; `put_back` has those to restore them."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Collection, Iterator
-from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from agentmux.adapters.disk.files import move_away_hint
-from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
-from agentmux.adapters.git.program import GitProgram, decode_output, split
+from agentmux.adapters.disk.files import move_away_hint, old_name
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes, hidden_flags
+from agentmux.adapters.git.program import GitProgram, split
+from agentmux.adapters.git.put_back import StashNote
 from agentmux.core.names import layout
 from agentmux.core.names.words import git_commands
+from agentmux.core.names.words.git_commands import FOR_TRIAL
 
 _MODULE: Final = "160000"
 
@@ -24,7 +25,8 @@ def aside_hints(
     """Yield hints with the commands that put changes in the work tree aside; changes nothing.
 
     Git stashes neither a repository nested in the work tree, nor a link in place of a folder, nor
-    which commit a submodule has checked out: for each of these, a hint comes before the stash.
+    a folder in place of a file with the ignored files in it, nor which commit a submodule has
+    checked out: for each of these, a hint comes before the stash.
 
     Args:
         git: Runs git in the work tree.
@@ -33,28 +35,53 @@ def aside_hints(
         why: The message of the stash.
         is_all: Whether these are all changes outside ``.agentmux``, so that none need be named.
     """
-    top = git.root()
-    place = shlex.quote(str(top))
-    apart = dict.fromkeys(each for each in (_unstashable(top, path) for path in paths) if each)
+    top, folders = git.root(), _folders_for_files(git)
+    unstashable = (_unstashable(top, path, folders) for path in paths)
+    apart = tuple(dict.fromkeys(each for each in unstashable if each))
     modules = _modules(git) if apart else frozenset()
     for each in apart:
-        if each.removesuffix("/") in modules:
-            module, message = shlex.quote(each.removesuffix("/")), shlex.quote(f"Update {each}")
-            commit = f"git -C {place} commit --message {message} -- {module}"
-            yield f"commit the submodule {each}: {commit}"
+        name = each.removesuffix("/")
+        if name in modules:
+            forth, back = _module_hints(top, name)
         else:
-            yield move_away_hint(top / each)
-    plain = [path for path in paths if repository_around(top, path) is None]
-    if plain:
-        is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
-        aside = git_commands.put_aside(
-            None if is_all or is_sparse else plain,
-            top=str(top),
-            why=why,
-            to_stage=_to_stage(git, None if is_all or is_sparse else plain, is_sparse=is_sparse),
-            hidden=sorted({*hidden_changes(git)} & {*plain}),
-        )
-        yield f"put them aside: {aside}"
+            forth, back = move_away_hint(top / each), _move_back(top / each)
+        yield f"{forth}; after the trial, back: {back}" if why == FOR_TRIAL else forth
+    if any(not _is_moved(top, path, folders) for path in paths):
+        yield f"put them aside: {_stash(git, paths, why, folders, is_all=is_all)}"
+
+
+def _module_hints(top: Path, name: str) -> tuple[str, str]:
+    place, module = shlex.quote(str(top)), shlex.quote(name)
+    commit = f"git -C {place} commit --message {shlex.quote(f'Update {name}/')} -- {module}"
+    back = f"git -C {place} reset --soft 'HEAD~' && git -C {place} restore --staged -- {module}"
+    return f"commit the submodule {name}/: {commit}", back
+
+
+def _move_back(path: Path) -> str:
+    return f"mv {shlex.quote(old_name(path))} {shlex.quote(str(path))}"
+
+
+def _stash(
+    git: GitProgram, paths: Collection[str], why: str, folders: Collection[str], *, is_all: bool
+) -> str:
+    """Return the command that stashes those of the changes that are not moved away."""
+    top = git.root()
+    is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
+    plain = [path for path in paths if not _is_moved(top, path, folders)]
+    named = None if is_all or is_sparse else plain
+    to_stage = [
+        path
+        for path in _to_stage(git, named, is_sparse=is_sparse)
+        if not _is_moved(top, path, folders)
+    ]
+    hidden = {*hidden_changes(git)} & {*plain}
+    note = StashNote(
+        flags={path: letter for path, letter in hidden_flags(git).items() if path in hidden},
+        staged=tuple(each for each in to_stage if is_sparse and os.path.lexists(top / each)),
+    )
+    return git_commands.put_aside(
+        named, top=str(top), why=note.add_to(why), to_stage=to_stage, flags=note.flags
+    )
 
 
 def repository_around(top: Path, path: str) -> str | None:
@@ -66,9 +93,16 @@ def repository_around(top: Path, path: str) -> str | None:
     return next((f"{each.removesuffix('/')}/" for each in around), None)
 
 
-def _unstashable(top: Path, path: str) -> str | None:
+def _unstashable(top: Path, path: str, folders: Collection[str]) -> str | None:
     link = next((each for each in parents_of(path) if (top / each).is_symlink()), None)
-    return link or repository_around(top, path)
+    folder = next((each for each in (*parents_of(path), path) if each in folders), None)
+    return link or repository_around(top, path) or folder
+
+
+def _is_moved(top: Path, path: str, folders: Collection[str]) -> bool:
+    """Whether a hint moves away what is at a path, and nothing is left there to be stashed."""
+    is_inside = any(each in folders for each in parents_of(path))
+    return is_inside or repository_around(top, path) is not None
 
 
 def parents_of(path: str) -> list[str]:
@@ -76,24 +110,36 @@ def parents_of(path: str) -> list[str]:
     return [str(each) for each in PurePosixPath(path).parents][-2::-1]
 
 
+def _changes(git: GitProgram, untracked: str) -> list[tuple[str, str]]:
+    """Return the status of each changed file, and its path."""
+    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
+    listed = git.must_read("list changes", *words, f"--untracked-files={untracked}").out
+    return [(entry[:2], entry[3:]) for entry in split(listed)]
+
+
+def _folders_for_files(git: GitProgram) -> frozenset[str]:
+    """Return the paths at which a folder with files has taken the place of a tracked file."""
+    places = (path for status, path in _changes(git, "no") if "D" in status)
+    return frozenset(path for path in places if _has_files(git.root() / path))
+
+
+def _has_files(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and any(path.iterdir())
+
+
 def _to_stage(git: GitProgram, paths: Collection[str] | None, *, is_sparse: bool) -> list[str]:
     """Return the paths that ``git stash push`` refuses, or cannot restore, unless they are staged.
 
-    They are intent-to-add files, and folders in place of files. In a sparse checkout, they are all
-    whose changes are not staged. Staging them loses nothing: nothing else is staged of them.
+    They are intent-to-add files. In a sparse checkout, they are all whose changes are not staged.
+    Staging them loses nothing: nothing else is staged of them.
     """
-    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
-    which = "--untracked-files=all" if is_sparse else "--untracked-files=no"
-    to_stage = []
-    for entry in split(git.must_read("list changes", *words, which).out):
-        status, path = entry[:2], entry[3:]
-        if layout.is_ours(path) or not (paths is None or path in paths):
-            continue
-        place = git.root() / path
-        is_other_kind = status[1] == "D" and place.is_dir()
-        if status == " A" or is_other_kind or (is_sparse and status[0] in " ?"):
-            to_stage.append(path)
-    return to_stage
+    return [
+        path
+        for status, path in _changes(git, "all" if is_sparse else "no")
+        if (status == " A" or (is_sparse and status[0] in " ?"))
+        and not layout.is_ours(path)
+        and (paths is None or path in paths)
+    ]
 
 
 def _modules(git: GitProgram) -> frozenset[str]:
@@ -101,55 +147,3 @@ def _modules(git: GitProgram) -> frozenset[str]:
     listed = split(git.must_read("read the index", "ls-files", "-z", "--stage").out)
     entries = (each.partition("\t") for each in listed)
     return frozenset(path for about, _, path in entries if about.startswith(_MODULE))
-
-
-def stash_hints(
-    git: GitProgram, top: Path, *asides: str, branch: str = "", on: str = ""
-) -> Iterator[str]:
-    """Yield hints how to restore the stashes that the user made by following one of our hints.
-
-    Each hint is a sentence with a git command. There are two per stash: how to restore it, then how
-    to see it. The newest stash that was made on the checked-out branch comes first. The others may
-    be left from another time; they are named by their commits, because their numbers change.
-    Nothing is restored here.
-
-    Args:
-        git: Runs git in the repository.
-        top: The top of the work tree in which the stash is to be restored.
-        asides: The stash messages in our hints; stashes with other messages are left out.
-        branch: Only stashes made on this branch; empty for stashes made anywhere.
-        on: Only stashes made on this commit; empty for stashes made anywhere.
-    """
-    listed = git.must_read("list stashes", "stash", "list", "--format=%gd %H %P%x09%gs").out
-    here = git.read("symbolic-ref", "--quiet", "--short", "HEAD").text
-    stashes = []
-    for line in decode_output(listed).splitlines():
-        ids, _, message = line.partition("\t")
-        stash, commit, below, *_ = ids.split(" ")
-        made_on, _, aside = message.removeprefix("On ").rpartition(": ")
-        is_ours = message.startswith("On ") and aside in asides and on in {"", below}
-        if is_ours and _is_made_on(git, branch, made_on, commit):
-            stashes.append((made_on != here, stash, commit, made_on))
-    place = shlex.quote(str(top))
-    for number, (_, stash, commit, made_on) in enumerate(sorted(stashes, key=itemgetter(0))):
-        name = commit[:12] if number else stash
-        if number:
-            back = f"git -C {place} stash apply --index {name}"
-            yield f"another one, maybe of an earlier time, on {made_on}: {back}"
-        else:
-            back = f"git -C {place} stash pop --index {name}"
-            yield f"put back what was put aside on {made_on}: {back}"
-        look = f"git -C {place} stash show -p --include-untracked {name}"
-        yield f"where git refuses, see it: {look}"
-
-
-def _is_made_on(git: GitProgram, branch: str, made_on: str, stash: str) -> bool:
-    """Return whether a stash was made on ``branch``; True if that is empty.
-
-    Git may name the branch of a submodule instead: then the commit below the stash tells.
-    """
-    if branch in {"", made_on}:
-        return True
-    if git.commit(f"refs/heads/{made_on}") is not None:
-        return False
-    return git.read("merge-base", "--is-ancestor", f"{stash}^1", f"refs/heads/{branch}").status == 0

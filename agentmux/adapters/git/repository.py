@@ -32,7 +32,8 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import aside_hints, stash_hints
+from agentmux.adapters.git.put_aside import aside_hints
+from agentmux.adapters.git.put_back import stash_hints, transfer_hints
 from agentmux.adapters.git.session_objects import places, variables_to_read, variables_to_write
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
@@ -394,6 +395,11 @@ class Git:
     def stash_hints(self, *asides: str, on: str = "") -> tuple[str, ...]:
         with suppress(GitError):
             return tuple(stash_hints(self._git, self._git.root(), *asides, on=on))
+        return ()
+
+    def transfer_hints(self, made_on: str, to: Path | None) -> tuple[str, ...]:
+        with suppress(GitError):
+            return tuple(transfer_hints(self._git, made_on, to))
         return ()
 
     def find_commit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -101,6 +101,11 @@ class CheckoutSides:
             before, after, one, other, _ = about.removeprefix(":").split(" ")
             sides[path] = Sides(_entry(before, one), _entry(after, other))
         return sides
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths in which the commits differ, relative to the top of the checkout."""
+        return self._sides.keys()
 
     @cached_property
     def _changed_paths(self) -> tuple[str, ...]:

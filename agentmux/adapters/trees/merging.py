@@ -23,7 +23,8 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
-from agentmux.adapters.git.put_aside import aside_hints, stash_hints
+from agentmux.adapters.git.put_aside import aside_hints
+from agentmux.adapters.git.put_back import stash_hints
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report

@@ -7,18 +7,22 @@ killed can still be ended.
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_flags
 from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.git.put_aside import aside_hints
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
+from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.core.names.words.git_commands import FOR_TRIAL
 from agentmux.ports.git.merging import CheckoutDirtyError
@@ -69,7 +73,9 @@ class GitTrials:
                 paths=in_way,
                 hints=tuple(aside_hints(self._git, in_way, FOR_TRIAL)),
             )
+        trial = replace(trial, flags=self._flags(sides))
         self._record(trial)
+        self._mark("--no-", trial.flags)
         # Ignored files are the user's, too: none may be overwritten.
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
@@ -84,6 +90,18 @@ class GitTrials:
                 hints=("take them back: agentmux try --off",) if left else (),
             )
         self._record(replace(trial, is_shown=True))
+
+    def _flags(self, sides: CheckoutSides) -> Mapping[str, str]:
+        """Return the flags of the files that a checkout of the new side writes or deletes.
+
+        Files that are not on the disk keep theirs: a sparse checkout lacks them on purpose.
+        """
+        flags, root = hidden_flags(self._git), self._git.root()
+        return {
+            path: letter
+            for path, letter in flags.items()
+            if path in sides.paths and os.path.lexists(root / path)
+        }
 
     def _record(self, trial: Trial) -> None:
         note = self._note()
@@ -121,7 +139,16 @@ class GitTrials:
         self._clean_log()
         self.delete_record()
 
+    def _mark(self, option: str, flags: Mapping[str, str]) -> None:
+        """Set the flags of the files, or take them away with the option ``--no-``."""
+        for flag, paths in git_commands.by_flag(flags):
+            for path in paths:  # git would stop at the first one that the index has not
+                self._git.run("update-index", f"{option}{flag}", "--", path)
+
     def delete_record(self) -> None:
+        trial = self.current()
+        if trial is not None:
+            self._mark("--", trial.flags)
         with suppress(FileNotFoundError):
             self._note().unlink()
 

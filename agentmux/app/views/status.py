@@ -430,7 +430,7 @@ def _rename(entry: SessionEntry, liveness: Liveness) -> str:
     """Return the command that removes a tmux session of the same name from the session's way."""
     if liveness.tmux is None or not liveness.is_stranger or entry.is_done:
         return ""
-    return command_to_rename(liveness.socket, liveness.tmux.name)
+    return command_to_rename(liveness.socket, liveness.tmux)
 
 
 def _tmux_problems(entry: SessionEntry, liveness: Liveness) -> Iterator[str]:

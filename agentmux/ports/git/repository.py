@@ -408,6 +408,17 @@ class Repository(Protocol):
         first. Empty if there are none, or git cannot list the stashes.
         """
 
+    def transfer_hints(self, made_on: str, to: Path | None) -> tuple[str, ...]:
+        """Return hints how to make what was changed in a trial in the session's worktree.
+
+        There is one for each stash of that trial, the newest first, and one how to see each stash
+        of any trial. Changes nothing. Empty if there are none, or git cannot list the stashes.
+
+        Args:
+            made_on: The commit of the trial; changes of other commits may not fit the worktree.
+            to: The top of the worktree; None if there is none.
+        """
+
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:

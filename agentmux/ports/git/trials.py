@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,8 @@ class Trial:
             ``head``, and some of the files may be there.
         is_returning: Whether the checkout back has begun. If it was interrupted, some of the files
             may be as they were before the trial.
+        flags: The files whose changes git was told not to show before, with their letters in ``git
+            ls-files -v``, as far as the trial checks others out. The end gives them back.
     """
 
     session: str
@@ -28,6 +31,7 @@ class Trial:
     head: str
     is_shown: bool = False
     is_returning: bool = False
+    flags: Mapping[str, str] = field(default_factory=dict)
 
 
 class Trials(Protocol):
@@ -39,7 +43,9 @@ class Trials(Protocol):
     def begin(self, trial: Trial) -> None:
         """Record the trial, then check out its commit with a detached HEAD.
 
-        The checkout has no changes.
+        The checkout has no changes. Flags that tell git not to show changes are taken from the
+        files that it checks out, because git would not write those with ``skip-worktree``; they are
+        recorded with the trial.
 
         Raises:
             CheckoutDirtyError: A file of the user, such as an ignored one, is where the trial has
@@ -72,4 +78,4 @@ class Trials(Protocol):
         """
 
     def delete_record(self) -> None:
-        """Delete the record of a trial that the user ended with git alone; safe to repeat."""
+        """Give the files their flags back, and delete the record of the trial; safe to repeat."""

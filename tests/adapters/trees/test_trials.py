@@ -284,6 +284,27 @@ def test_files_that_the_user_took_from_a_trial_stay(project: Path) -> None:
     assert (project / "b.txt").read_text() == "b.txt of the session\n"
 
 
+def test_flags_are_given_back_after_a_trial(project: Path) -> None:
+    trial = trial_with_code(project)
+    git(project, "update-index", "--assume-unchanged", "a.txt", "b.txt", "m.py", "README.md")
+    git(project, "update-index", "--skip-worktree", "m.py", "z.txt")
+    before = git(project, "ls-files", "-v")
+    assert before.count("h ") == 3
+    trials(project).begin(trial)
+    for name in ("b.txt", "m.py", "z.txt"):
+        assert (project / name).read_text() == f"{name} of the session\n"
+    shown = trials(project).current()
+    assert shown is not None
+    trials(project).end(shown)
+    assert git(project, "ls-files", "-v") == before
+    assert git(project, "status", "--porcelain") == ""
+    hook = refusing(project, "HEAD")
+    with pytest.raises(GitRefusedError, match="not today"):
+        trials(project).begin(trial)
+    hook.unlink()
+    assert git(project, "ls-files", "-v") == before
+
+
 def test_a_note_that_cannot_be_read_is_no_trial(project: Path) -> None:
     for text in ("", "{", '{"session": 1}', "[]"):
         (project / ".git" / NOTE).write_text(text)

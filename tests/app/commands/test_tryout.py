@@ -1,6 +1,7 @@
 """What a trial shows of a session, and when it is refused, with real git."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ import pytest
 from agentmux.app.commands.end.tryout import end_trial
 from agentmux.core.journal.state import Commit
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words.git_commands import FOR_TRIAL
 from agentmux.errors import BlockedError, NotFoundError, UsageError
+from agentmux.ports.git.repository import GitRefusedError
+from tests.adapters.trees.test_trials import kill_next_checkout, unlock
 from tests.app.driver import git
 from tests.app.scene import BRANCH, Scene
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -128,3 +132,51 @@ def test_what_is_in_progress_in_a_trial_is_finished_before_its_commits_are_kept(
     with pytest.raises(BlockedError, match="you have committed on the files of") as caught:
         end_trial(scene.world)
     assert f": git branch kept-{made[:12]} {made[:12]} && git switch " in caught.value.hints[0]
+
+
+def test_after_a_killed_way_back_only_what_the_user_changed_is_stashed(scene: Scene) -> None:
+    (scene.project / "m.py").write_text("before\n")
+    git(scene.project, "add", "m.py")
+    git(scene.project, "commit", "-qm", "Code")
+    scene.base = git(scene.project, "rev-parse", "HEAD").strip()
+    scene.session()
+    scene.make()
+    (scene.place / "m.py").write_text("of the session\n")
+    scene.begin()
+    kill_next_checkout(scene.project)
+    with pytest.raises(GitRefusedError, match="killed by signal 9"):
+        end_trial(scene.world)
+    unlock(scene.project)
+    assert not (scene.project / "new.txt").exists()
+    (scene.project / "README.md").write_text("mine\n")
+    with pytest.raises(BlockedError, match=r"has changes: README\.md$") as caught:
+        end_trial(scene.world)
+    (hint,) = caught.value.hints
+    assert hint.endswith(f" '{FOR_TRIAL}' -- README.md")
+    subprocess.run(hint.partition(": ")[2], shell=True, check=True)
+    _, back, _ = end_trial(scene.world)
+    subprocess.run(back.partition(": ")[2], shell=True, check=True)
+    assert git(scene.project, "status", "--porcelain") == " M README.md\n"
+
+
+def test_what_the_user_changed_in_a_trial_fits_where_the_files_are(scene: Scene) -> None:
+    scene.session()
+    session = scene.make()
+    scene.begin()
+    (scene.project / "new.txt").write_text("new and better\n")
+    with pytest.raises(BlockedError, match=r"has changes: new\.txt$") as caught:
+        end_trial(scene.world)
+    subprocess.run(caught.value.hints[0].partition(": ")[2], shell=True, check=True)
+    _, forth, look = end_trial(scene.world)
+    assert "stash show" in look
+    subprocess.run(forth.partition(": ")[2], shell=True, check=True)
+    assert (scene.place / "new.txt").read_text() == "new and better\n"
+    scene.save(session)
+    scene.begin()
+    shutil.rmtree(scene.place)
+    assert end_trial(scene.world)[1:] == (look,)
+    scene.begin()
+    git(scene.project, "switch", "-qc", "mine")
+    git(scene.project, "commit", "-qm", "Mine", "--allow-empty")
+    _, back, _ = end_trial(scene.world)
+    assert back.startswith("put back what was put aside on (no branch): ")

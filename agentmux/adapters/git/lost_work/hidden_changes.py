@@ -14,6 +14,16 @@ _SHOWN: Final = frozenset("HMRCK?U")
 ``skip-worktree``, and a lowercase letter means ``assume-unchanged``."""
 
 
+def hidden_flags(git: GitProgram) -> dict[str, str]:
+    """Return the files whose changes git was told not to show, with the letter of their flags.
+
+    They are the letters of ``git ls-files -v``. Paths are relative to the top, and may be missing
+    on the disk.
+    """
+    listed = split(git.must_read("list the files", "ls-files", "-v", "-z").out)
+    return {each[2:]: each[0] for each in listed if each[0] not in _SHOWN}
+
+
 def hidden_changes(git: GitProgram) -> tuple[str, ...]:
     """Return the changed files whose changes git was told not to show, sorted.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.search.lookup import resolve
 from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way, undecided_in
 from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
@@ -115,18 +116,20 @@ def _require_idle(head: Head) -> None:
 
 def _require_clean(world: World, trial: Trial | None = None) -> None:
     """Check that the checkout has no changes, except by a killed checkout back from ``trial``."""
-    dirty = world.repository.dirty()
-    if dirty and trial is not None:
-        returned = world.git.trials.list_returned(trial)
-        dirty = tuple(path for path in dirty if path not in returned)
-    elif dirty:
+    dirty, why, is_all = world.repository.dirty(), git_commands.FOR_TRIAL, True
+    if dirty and trial is None:
         _require_decided(world)
+    elif trial is not None and trial.is_returning:  # and was killed: the rest is git's own
+        returned, is_all = world.git.trials.list_returned(trial), False
+        dirty = tuple(path for path in dirty if path not in returned)
+    elif trial is not None:
+        why = git_commands.IN_TRIAL
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
             reason=_DIRTY,
-            hints=world.repository.aside_hints(dirty, git_commands.FOR_TRIAL, is_all=True),
+            hints=world.repository.aside_hints(dirty, why, is_all=is_all),
         )
 
 
@@ -203,4 +206,23 @@ def end_trial(world: World) -> tuple[str, ...]:
         over = f"the trial is over; your checkout is at {where}: {history}"
     else:
         over = f"your checkout is back at {where}, without the files of {trial.session}"
-    return (over, *world.repository.stash_hints(git_commands.FOR_TRIAL))
+    return (
+        over,
+        *world.repository.stash_hints(git_commands.FOR_TRIAL),
+        *_changed_meanwhile(world, trial),
+    )
+
+
+def _changed_meanwhile(world: World, trial: Trial) -> tuple[str, ...]:
+    """Return hints for stashes of what the user changed during the trial.
+
+    These are changes of the session's files: they fit where these are.
+    """
+    if world.repository.contains(trial.commit):
+        return world.repository.stash_hints(git_commands.IN_TRIAL)
+    place = None
+    with suppress(NotFoundError):
+        entry = resolve(world, trial.session)
+        spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
+        place = spec.path if spec is not None and world.git.worktrees.is_made(spec) else None
+    return world.repository.transfer_hints(trial.commit, place)

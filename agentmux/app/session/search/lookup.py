@@ -527,15 +527,15 @@ def describe_stranger(entry: SessionEntry, tmux: TmuxSession) -> str:
     return f"tmux session {tmux.name} is not of session {entry.name}, but has its name"
 
 
-def command_to_rename(socket: str, name: str) -> str:
+def command_to_rename(socket: str, tmux: TmuxSession) -> str:
     """Return the command that gives a tmux session another name, so that ours can have its own.
 
-    Args:
-        socket: The path of the tmux server's socket.
-        name: The name of the tmux session.
+    The name ends with the number that tmux gives to no other session, so it is free. ``socket`` is
+    the path of the tmux server's socket.
     """
-    aside = shlex.quote(f"old-{name}")
-    return f"tmux -S {shlex.quote(socket)} rename-session -t {quote_target(name)} {aside}"
+    target = quote_target(tmux.name)
+    aside = shlex.quote(f"old-{tmux.name}-{tmux.id.removeprefix('$')}")
+    return f"tmux -S {shlex.quote(socket)} rename-session -t {target} {aside}"
 
 
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
@@ -543,10 +543,11 @@ def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
 
     AgentMux itself must not touch such a tmux session.
     """
-    name = liveness.tmux.name if liveness.tmux is not None else ""
-    socket, target = shlex.quote(liveness.socket), quote_target(name)
+    if liveness.tmux is None:
+        return ()
+    socket, target = shlex.quote(liveness.socket), quote_target(liveness.tmux.name)
     return (
-        f"if it is yours, rename it: {command_to_rename(liveness.socket, name)}",
+        f"if it is yours, rename it: {command_to_rename(liveness.socket, liveness.tmux)}",
         f"or end what runs in it: tmux -S {socket} kill-session -t {target}",
     )
 

@@ -7,12 +7,14 @@ submodules alone, in which git would overwrite such files all the same.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 FOR_MERGE: Final = "put aside for a merge"
 FOR_REVIEW: Final = "put aside for a review"
 FOR_TRIAL: Final = "put aside for a trial"
+IN_TRIAL: Final = "changed in a trial"
 """The messages of stashes that users create by following our hints."""
 
 
@@ -22,7 +24,7 @@ def put_aside(
     top: str,
     why: str,
     to_stage: Collection[str] = (),
-    hidden: Collection[str] = (),
+    flags: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the shell commands that stash these files; the user runs them.
 
@@ -33,14 +35,13 @@ def put_aside(
         top: The top-level directory of the work tree.
         why: The message of the stash.
         to_stage: Those that git cannot stash before they are staged, such as intent-to-add files.
-        hidden: Those whose changes git was told not to show.
+        flags: Those whose changes git was told not to show, with the letter that
+            ``git ls-files -v`` shows. Their flags are taken away.
     """
     place, message = shlex.quote(top), shlex.quote(why)
     commands = []
-    if hidden:
-        named = _quote_all(hidden)
-        commands.append(f"git -C {place} update-index --no-assume-unchanged -- {named}")
-        commands.append(f"git -C {place} update-index --no-skip-worktree -- {named}")
+    for flag, hidden in by_flag(flags):
+        commands.append(f"git -C {place} update-index --no-{flag} -- {_quote_all(hidden)}")
     if to_stage:
         add = f"git -C {place}{_literal_option(to_stage)} add --sparse --all"
         commands.append(f"{add} -- {_quote_all(to_stage)}")
@@ -53,6 +54,59 @@ def put_aside(
         stash = f"git -C {place}{_literal_option(paths)} stash push --all --message {message}"
         commands.append(f"{stash} -- {_quote_all(paths)}")
     return " && ".join(commands)
+
+
+def after_put_back(
+    *, top: str, to_unstage: Collection[str] = (), flags: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return the shell commands that follow when a stash of `put_aside` was restored.
+
+    Each begins with `` && ``; empty if none is needed.
+
+    Args:
+        top: The top-level directory of the work tree.
+        to_unstage: New and changed files of a sparse checkout that `put_aside` staged. Git restores
+            those that are outside of its definition in the index alone, so they are written, too.
+        flags: The files whose flags `put_aside` took away; they are set again.
+    """
+    place, commands = shlex.quote(top), []
+    if to_unstage:
+        named = _quote_all(to_unstage)
+        write = "checkout-index --ignore-skip-worktree-bits --quiet"
+        commands.append(f"git -C {place} {write} -- {named}")
+        commands.append(f"git -C {place}{_literal_option(to_unstage)} reset --quiet -- {named}")
+    for flag, hidden in by_flag(flags):
+        commands.append(f"git -C {place} update-index --{flag} -- {_quote_all(hidden)}")
+    return "".join(f" && {each}" for each in commands)
+
+
+def apply_stash(commit: str, *, top: str, to: str, has_new_files: bool) -> str:
+    """Return the shell commands that make the changes of a stash in another work tree.
+
+    The user runs them. Either all changes are made there, or none. The stash stays.
+
+    Args:
+        commit: The commit of the stash.
+        top: The top-level directory of the work tree in which it was made.
+        to: The top-level directory of the other work tree.
+        has_new_files: Whether the stash has untracked files.
+    """
+    look = f"git -C {shlex.quote(top)} diff-tree -p --binary"
+    changes = f"{look} '{commit}^' {commit}"  # in quotes, because some shells expand a ^
+    if has_new_files:
+        changes = f"({changes} && {look} --root '{commit}^3')"
+    return f"{changes} | git -C {shlex.quote(to)} apply --whitespace=nowarn"
+
+
+def by_flag(flags: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each option of ``git update-index`` that sets a flag, with the files that have it.
+
+    ``flags`` has the letter of each file in ``git ls-files -v``; a file may have both flags.
+    """
+    assumed = [path for path, letter in flags.items() if letter.islower()]
+    skipped = [path for path, letter in flags.items() if letter in "Ss"]
+    pairs = (("assume-unchanged", assumed), ("skip-worktree", skipped))
+    return ((flag, paths) for flag, paths in pairs if paths)
 
 
 def _literal_option(paths: Collection[str]) -> str:
