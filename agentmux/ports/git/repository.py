@@ -260,7 +260,8 @@ class Repository(Protocol):
 
         They were made on another branch, or on a detached HEAD, before HEAD went elsewhere; or a
         reset took them away. Commits whose changes HEAD or the files contain as well, for example
-        after a cherry-pick, are left out, and those whose files have changed since a reset.
+        after a cherry-pick, are left out, and those whose files were all written again since a
+        reset.
 
         Args:
             since: The commit on which the work began.

@@ -2,7 +2,8 @@
 
 The reflog of HEAD shows them: whoever switches away from a detached HEAD, or from a branch of their
 own, leaves an entry there. Amended and rebased commits do not count: they were replaced. Commits
-that a reset took away count if it undid them, that is, if the files are as they were before them.
+that a reset took away count if it undid them, that is, if one of their files is as it was before
+them.
 """
 
 from __future__ import annotations
@@ -109,14 +110,15 @@ def _is_held(git: GitProgram, end: str, since: str) -> bool:
 
 
 def _is_undone(git: GitProgram, end: str, since: str) -> bool:
-    """Whether the work tree has, as at the fork, each file that changed from there to ``end``.
+    """Whether the work tree has, as at the fork, a file that changed from there to ``end``.
 
-    Otherwise something has replaced the changes, or keeps them.
+    The others were written again, were moved, or are still there, perhaps untracked by now.
     """
     began = _find_fork(git, end, since)
     added = _list_changed(git, began, end, "--diff-filter=A")
-    stays = any(os.path.lexists(git.root() / each) for each in added)  # perhaps untracked by now
-    return not stays and not _list_changed(git, began, end) & _list_differing(git, began)
+    stays = {each for each in added if os.path.lexists(git.root() / each)}
+    as_before = _list_changed(git, began, end) - _list_differing(git, began) - stays
+    return bool(as_before & _list_differing(git, end, "--find-renames"))
 
 
 def _find_fork(git: GitProgram, end: str, since: str) -> str:
@@ -129,7 +131,10 @@ def _list_changed(git: GitProgram, began: str, end: str, *more: str) -> set[str]
     return set(split(git.must_read("compare commits", *words, began, end).out))
 
 
-def _list_differing(git: GitProgram, commit: str) -> set[str]:
-    """Return the files that differ between the commit and the work tree."""
-    words = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", commit, "--")
+def _list_differing(git: GitProgram, commit: str, renames: str = "--no-renames") -> set[str]:
+    """Return the files that differ between the commit and the work tree.
+
+    With ``--find-renames``, a file that was moved has its new name only.
+    """
+    words = ("diff", "--no-ext-diff", renames, "--name-only", "-z", commit, "--")
     return set(split(git.must_read("compare the work tree", *words).out))
