@@ -21,6 +21,7 @@ _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree
 _FORWARD: Final = "fast-forward"
 _SWITCH: Final = "checkout:"
 _RESET: Final = "reset:"
+_ROOT: Final = "commit (initial):"
 
 
 def left_commits(
@@ -56,10 +57,7 @@ def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
 
     A branch that was set by ``git update-ref`` counts as reset; its entry has no subject.
     """
-    reply = git.read(
-        "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
-    )
-    log = [each.partition(" ") for each in decode_output(reply.out).splitlines()][::-1]
+    log = _read_log(git)
     commits = {
         commit
         for commit, _, subject in log
@@ -70,6 +68,23 @@ def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
         for each, subject in moves:
             if subject.startswith(kind) or (kind == _RESET and not subject):
                 yield each, kind
+
+
+def end_before_root(git: GitProgram) -> str | None:
+    """Return the last commit before HEAD's history began anew here, with a root commit.
+
+    None if the reflog shows none, as in a branch that was never deleted while it was checked out.
+    """
+    for (before, _, _), (_, _, subject) in pairwise(_read_log(git)):
+        if subject.startswith(_ROOT) and git.read("merge-base", "HEAD", before).status == 1:
+            return before
+    return None
+
+
+def _read_log(git: GitProgram) -> list[tuple[str, str, str]]:
+    """Return the reflog of HEAD, oldest first: each commit, a space, and what led to it."""
+    words = ("log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--")
+    return [each.partition(" ") for each in decode_output(git.read(*words).out).splitlines()][::-1]
 
 
 def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
