@@ -729,6 +729,9 @@ class NotedRepository:
     def is_related(self, commit: str) -> bool:
         return True
 
+    def end_before_root(self) -> str | None:
+        raise AssertionError("no test without real git has a worktree")
+
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
     ) -> tuple[LeftCommits, ...]:

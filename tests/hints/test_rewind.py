@@ -50,6 +50,28 @@ def test_the_next_rewind_names_the_files_from_before(interrupted: tuple[Session,
     assert (place / "calc.py").read_text() == "mine\n"
 
 
+@pytest.mark.follows("agentmux rewind … --to …")
+def test_rewinds_that_were_interrupted_one_after_the_other_are_all_named(
+    interrupted: tuple[Session, Path],
+) -> None:
+    session, place = interrupted
+    project = session.project
+    script, first = project.root / "failing" / "git", session.state["rewind"]["before"]
+    script.write_text(  # the first rewind is finished, and the second one fails
+        script.read_text().replace("exit 9", f"mkdir {script}.once 2>/dev/null || exit 9")
+    )
+    (place / "between.py").write_text("between\n")
+    path = {"PATH": f"{script.parent}:{project.env['PATH']}"}
+    assert project.run("rewind", session.name, "--to", "1", "--yes", env=path).returncode
+    assert session.state["rewind"]["before"] != first
+    told = project.run("rewind", session.name, "--to", "1", "--yes").stderr
+    earlier = "the files before an earlier one: agentmux rewind … --to …"
+    went_well(project, shown(earlier, told))
+    assert (place / "calc.py").read_text() == "mine\n"
+    went_well(project, shown(earlier, told.partition("before an earlier one")[2]))
+    assert (place / "between.py").read_text() == "between\n"
+
+
 def test_an_interrupted_rewind_is_told_and_finished_first(
     interrupted: tuple[Session, Path],
 ) -> None:

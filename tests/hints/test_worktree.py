@@ -491,6 +491,70 @@ def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
     assert works.lost() == []
 
 
+@pytest.mark.follows(
+    "put it back in its place, then: agentmux resume …", "… && git worktree repair …"
+)
+def test_a_worktree_comes_back_from_a_disk_that_was_away(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    disk, again = place.with_name("disk"), ("resume", name, "--yes", "--detach")
+    project.ok("stop", name)
+    project.git("worktree", "unlock", str(place))
+    project.git("worktree", "lock", "--reason", "on my disk", str(place))
+    place.rename(disk)
+    back = shown("put it back in its place, then: agentmux resume …", project.fails(3, *again))
+    disk.rename(place)
+    went_well(project, f"{back} --detach")
+    decided.wait()
+    project.ok("stop", name)
+    place.rename(disk)
+    went_well(project, shown("if it may go, unlock it: …", project.fails(3, *again)))
+    project.ok(*again)
+    decided.wait()
+    project.ok("stop", name)
+    made = place.rename(place.with_name("made"))
+    disk.rename(place)
+    went_well(project, shown("… && git worktree repair …", project.fails(3, *again)))
+    made.rename(place)
+    project.ok(*again)
+    decided.wait()
+    assert f"{place}.old" in project.git("worktree", "list")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "put it on top of the commits before: …git -C … reset --soft … &&"
+    " git -C … commit --reuse-message=…"
+)
+@pytest.mark.parametrize("command", ["approve", "remove"])
+def test_a_history_that_began_anew_joins_the_one_before(
+    decided: Session, works: Work, command: str
+) -> None:
+    project, name = decided.project, decided.name
+    place, branch = Path(decided.state["worktree"]), decided.state["branch"]
+    project.git_at(place, "add", "-A")
+    project.git_at(place, "commit", "-qm", "Everything")
+    last = project.git_at(place, "rev-parse", "HEAD").strip()
+    project.git("update-ref", "-d", f"refs/heads/{branch}")
+    works.write("a commit on the branch that is gone", place / "calc.py")
+    project.git_at(place, "commit", "-qam", "Anew")
+    approve = ("approve", name, "--yes", "--keep")
+    refusal = project.fails(3, *approve)
+    if command == "remove":
+        project.ok("stop", name)
+        refusal = project.fails(3, "remove", name, "--yes")
+    went_well(project, shown("put it on top of the commits before: …", refusal))
+    project.git("merge-base", "--is-ancestor", last, branch)
+    if command == "remove":
+        project.git("stash", "-q", "--include-untracked")
+        went_well(project, shown("merge the branch first: … && git merge --no-edit …", refusal))
+        project.ok("remove", name, "--yes")
+    else:
+        project.ok(*approve)
+        decided.wait("done")
+    assert works.lost() == []
+
+
 def test_what_was_reset_away_is_taken_along_or_kept(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])

@@ -18,7 +18,7 @@ from typing import Final, Literal
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
-from agentmux.adapters.git.lost_work.left_commits import left_commits
+from agentmux.adapters.git.lost_work.left_commits import end_before_root, left_commits
 from agentmux.adapters.git.lost_work.submodules import modules_with_work
 from agentmux.adapters.git.program import (
     LOG,
@@ -183,6 +183,9 @@ class Git:
 
     def is_related(self, commit: str) -> bool:
         return self._git.read("merge-base", "HEAD", commit).status == 0
+
+    def end_before_root(self) -> str | None:
+        return end_before_root(self._git)
 
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()

@@ -22,7 +22,7 @@ from agentmux.adapters.git.program import (
     to_refused_error,
 )
 from agentmux.adapters.git.repository import in_progress
-from agentmux.adapters.git.work_tree import MARKER, last_commit_in, marker_of
+from agentmux.adapters.git.work_tree import MARKER, WorktreeMarker, last_commit_in
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.ports.git.worktrees import WorktreeSpec
@@ -189,9 +189,8 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
         files.replace(git_dir / name, f"{text}\n".encode("utf-8", "surrogateescape"))
 
 
-def is_set_aside(git_dir: Path, spec: WorktreeSpec) -> bool:
-    """Return whether ``git_dir`` is set aside for the session of ``spec``, as by `set_aside`."""
-    marker = marker_of(git_dir)
+def is_set_aside(marker: WorktreeMarker | None, spec: WorktreeSpec) -> bool:
+    """Return whether a git directory with this marker was set aside for the session of ``spec``."""
     return marker is not None and marker.session == f"{spec.session}{_ASIDE}"
 
 

@@ -261,7 +261,13 @@ class LinkedWorktrees:
         if self.is_there(spec):
             return self._lost_branch(spec)
         taken = self._detect_move(spec) or self._detect_occupant(spec)
-        error = taken or self._held_back(spec) or self._on_its_branch(spec, again=again)
+        back = f"put it back in its place, then: agentmux resume {shlex.quote(spec.home.name)}"
+        error = (
+            taken
+            or self._detect_lock(spec, back)
+            or self._held_back(spec)
+            or self._on_its_branch(spec, again=again)
+        )
         return error or (why_not_restored(self._git, spec) if again else None)
 
     def _detect_move(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
@@ -379,7 +385,7 @@ class LinkedWorktrees:
 
     def _set_aside(self, spec: WorktreeSpec) -> list[Path]:
         """Return the git directories that were set aside for earlier folders of the worktree."""
-        return [each for each in self._git_dirs() if is_set_aside(each, spec)]
+        return [each for each in self._git_dirs() if is_set_aside(marker_of(each), spec)]
 
     def list_kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
         lost = (each for each in self._set_aside(spec) if not _links_to(_link_of(each), each))
@@ -677,8 +683,11 @@ class LinkedWorktrees:
                 hints=(f"link it: git worktree repair {shlex.quote(str(spec.path))}",),
             )
 
-    def _detect_lock(self, spec: WorktreeSpec) -> BlockedError | None:
-        """Return an error if the user has locked the worktree; a lock of ours names the session."""
+    def _detect_lock(self, spec: WorktreeSpec, *ways: str) -> BlockedError | None:
+        """Return an error if the user has locked the worktree; a lock of ours names the session.
+
+        ``ways`` are hints that come before the one to unlock it.
+        """
         for admin in self._own(spec):
             lock = admin / "locked"
             reason = _read(lock).strip()
@@ -686,11 +695,12 @@ class LinkedWorktrees:
             if marker_of(admin) is None or not lock.exists() or reason == spec.session:
                 continue
             place = _link_of(admin).parent
+            unlock = f"if it may go, unlock it: git worktree unlock {shlex.quote(str(place))}"
             why = f" ({' '.join(reason.split())})" if reason else ""
             return BlockedError(
                 f"the worktree {place} is locked{why}, and not by agentmux",
                 reason="worktree_locked",
-                hints=(f"if it may go, unlock it: git worktree unlock {shlex.quote(str(place))}",),
+                hints=(*ways, unlock),
             )
         return None
 
@@ -926,12 +936,18 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
             " copy of it",
             hints=(f"go on with that one: agentmux resume {shlex.quote(str(marker.home))}",),
         )
+    away = files.move_away_hint(spec.path)
+    if is_set_aside(marker, spec):
+        there = shlex.join(shlex.split(away)[-1:])
+        return WorktreeTakenError(
+            f"an earlier folder of this session's worktree is at {spec.path} again",
+            hints=(f"{away} && git worktree repair {there}",),
+        )
     if marker is not None:
         return WorktreeTakenError(
             f"the worktree of another session is at {spec.path}",
             hints=(f"see that one: agentmux status {shlex.quote(str(marker.home))}",),
         )
-    away = files.move_away_hint(spec.path)
     place = f"{spec.path}, the place of this session's worktree"
     if named is None or os.path.lexists(named / "HEAD"):
         return WorktreeTakenError(f"something else is at {place}", hints=(away,))

@@ -253,6 +253,13 @@ class Repository(Protocol):
     def is_related(self, commit: str) -> bool:
         """Return whether HEAD and a commit have a common ancestor; False if one does not exist."""
 
+    def end_before_root(self) -> str | None:
+        """Return the commit at which HEAD was before its history began anew with a root commit.
+
+        That happens if somebody deletes the branch that is checked out, and then commits. It is
+        known from the reflog of HEAD; None if that shows no such commit in HEAD's history.
+        """
+
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
     ) -> tuple[LeftCommits, ...]:
@@ -260,7 +267,8 @@ class Repository(Protocol):
 
         They were made on another branch, or on a detached HEAD, before HEAD went elsewhere; or a
         reset took them away. Commits whose changes HEAD or the files contain as well, for example
-        after a cherry-pick, are left out, and those whose files have changed since a reset.
+        after a cherry-pick, are left out, and those whose files were all written again since a
+        reset.
 
         Args:
             since: The commit on which the work began.

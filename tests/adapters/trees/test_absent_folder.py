@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.journal.state import TreeCheckpoint
+from agentmux.errors import BlockedError
 from agentmux.ports.git.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
 from tests.adapters.trees.test_checkpoints import taken
 from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
@@ -141,6 +142,39 @@ def test_two_folders_never_share_a_git_directory(project: Path, spec: WorktreeSp
     assert found.kept == (kept,)
     assert found.tips_off_branch == (git(saved, "rev-parse", "HEAD").strip(),)
     assert found.is_there
+
+
+def test_a_lock_of_the_user_keeps_the_place_of_a_folder_that_is_away(
+    project: Path, spec: WorktreeSpec
+) -> None:
+    git(project, "worktree", "unlock", str(spec.path))
+    git(project, "worktree", "lock", "--reason", "on my disk", str(spec.path))
+    spec = replace(checkpointed(spec), leaves_folder=True)
+    saved = away(spec)
+    with pytest.raises(BlockedError, match=r"is locked \(on my disk\)"):
+        worktrees(project).make(spec, again=True)
+    saved.rename(spec.path)
+    assert worktrees(project).make(spec, again=True) == ()
+    assert git(spec.path, "branch", "--show-current").strip() == spec.branch
+
+
+def test_an_earlier_folder_makes_room_and_stays_a_work_tree(
+    project: Path, spec: WorktreeSpec
+) -> None:
+    stage(spec.path)
+    spec = replace(checkpointed(spec), leaves_folder=True)
+    before, saved = git(spec.path, "status", "--porcelain"), away(spec)
+    worktrees(project).make(spec, again=True)
+    made = spec.path.rename(spec.path.with_name("made"))
+    saved.rename(spec.path)
+    with pytest.raises(WorktreeTakenError, match="an earlier folder of this session") as caught:
+        worktrees(project).make(spec, again=True)
+    (hint,) = caught.value.hints
+    subprocess.run(hint.partition(": ")[2], shell=True, check=True, cwd=project)
+    made.rename(spec.path)
+    worktrees(project).make(spec, again=True)
+    worktrees(project).remove(spec, None)
+    assert git(Path(f"{spec.path}.old"), "status", "--porcelain") == before
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -721,8 +721,11 @@ TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
         ("git reset -q --hard HEAD~; git commit -q --allow-empty -m Other", ["Work"]),
         ("git reset -q HEAD~", []),  # the files are there still
         ("git reset -q --soft HEAD~; git commit -qm Again", []),
-        ("git reset -q --hard HEAD~; echo else > README.md; git commit -qam Else", []),
-        ("git reset -q --hard HEAD~; echo else > new.txt", []),
+        ("git reset -q --soft HEAD~; git mv new.txt moved.txt; git commit -qm Again", []),
+        ("git reset -q HEAD~; git commit -qam Again", []),  # without `new.txt`, which is there
+        ("git reset -q --hard HEAD~; echo else > README.md; git commit -qam Else", ["Work"]),
+        ("git reset -q --hard HEAD~; echo else > new.txt", ["Work"]),
+        ("git reset -q --hard HEAD~; echo else | tee README.md > new.txt", []),
         ("git reset -q --hard HEAD~; git cherry-pick ORIG_HEAD", []),
         ("git commit -q --amend -m Amended; git reset -q --hard HEAD~", ["Amended"]),
         ("git reset -q --hard HEAD~; git reset -q --hard ORIG_HEAD", []),

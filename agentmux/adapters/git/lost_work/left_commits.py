@@ -2,7 +2,8 @@
 
 The reflog of HEAD shows them: whoever switches away from a detached HEAD, or from a branch of their
 own, leaves an entry there. Amended and rebased commits do not count: they were replaced. Commits
-that a reset took away count if it undid them, that is, if the files are as they were before them.
+that a reset took away count if it undid them, that is, if one of their files is as it was before
+them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree
 _FORWARD: Final = "fast-forward"
 _SWITCH: Final = "checkout:"
 _RESET: Final = "reset:"
+_ROOT: Final = "commit (initial):"
 
 
 def left_commits(
@@ -55,10 +57,7 @@ def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
 
     A branch that was set by ``git update-ref`` counts as reset; its entry has no subject.
     """
-    reply = git.read(
-        "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
-    )
-    log = [each.partition(" ") for each in decode_output(reply.out).splitlines()][::-1]
+    log = _read_log(git)
     commits = {
         commit
         for commit, _, subject in log
@@ -69,6 +68,23 @@ def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
         for each, subject in moves:
             if subject.startswith(kind) or (kind == _RESET and not subject):
                 yield each, kind
+
+
+def end_before_root(git: GitProgram) -> str | None:
+    """Return the last commit before HEAD's history began anew here, with a root commit.
+
+    None if the reflog shows none, as in a branch that was never deleted while it was checked out.
+    """
+    for (before, _, _), (_, _, subject) in pairwise(_read_log(git)):
+        if subject.startswith(_ROOT) and git.read("merge-base", "HEAD", before).status == 1:
+            return before
+    return None
+
+
+def _read_log(git: GitProgram) -> list[tuple[str, str, str]]:
+    """Return the reflog of HEAD, oldest first: each commit, a space, and what led to it."""
+    words = ("log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--")
+    return [each.partition(" ") for each in decode_output(git.read(*words).out).splitlines()][::-1]
 
 
 def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
@@ -109,14 +125,15 @@ def _is_held(git: GitProgram, end: str, since: str) -> bool:
 
 
 def _is_undone(git: GitProgram, end: str, since: str) -> bool:
-    """Whether the work tree has, as at the fork, each file that changed from there to ``end``.
+    """Whether the work tree has, as at the fork, a file that changed from there to ``end``.
 
-    Otherwise something has replaced the changes, or keeps them.
+    The others were written again, were moved, or are still there, perhaps untracked by now.
     """
     began = _find_fork(git, end, since)
     added = _list_changed(git, began, end, "--diff-filter=A")
-    stays = any(os.path.lexists(git.root() / each) for each in added)  # perhaps untracked by now
-    return not stays and not _list_changed(git, began, end) & _list_differing(git, began)
+    stays = {each for each in added if os.path.lexists(git.root() / each)}
+    as_before = _list_changed(git, began, end) - _list_differing(git, began) - stays
+    return bool(as_before & _list_differing(git, end, "--find-renames"))
 
 
 def _find_fork(git: GitProgram, end: str, since: str) -> str:
@@ -129,7 +146,10 @@ def _list_changed(git: GitProgram, began: str, end: str, *more: str) -> set[str]
     return set(split(git.must_read("compare commits", *words, began, end).out))
 
 
-def _list_differing(git: GitProgram, commit: str) -> set[str]:
-    """Return the files that differ between the commit and the work tree."""
-    words = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", commit, "--")
+def _list_differing(git: GitProgram, commit: str, renames: str = "--no-renames") -> set[str]:
+    """Return the files that differ between the commit and the work tree.
+
+    With ``--find-renames``, a file that was moved has its new name only.
+    """
+    words = ("diff", "--no-ext-diff", renames, "--name-only", "-z", commit, "--")
     return set(split(git.must_read("compare the work tree", *words).out))

@@ -22,7 +22,11 @@ from agentmux.app.session.search.lookup import (
     own_tmux,
 )
 from agentmux.app.session.workplace.base_worktree import base_spec
-from agentmux.app.session.workplace.branch_mismatch import command_to_keep, keep_as
+from agentmux.app.session.workplace.branch_mismatch import (
+    command_to_keep,
+    keep_as,
+    ways_to_rejoin,
+)
 from agentmux.app.session.workplace.own_worktree import worktree_of
 from agentmux.core.codec.frozen import replace
 from agentmux.core.forges.spec import read_url
@@ -377,6 +381,9 @@ def ways_to_keep(
     for each in found.tips_off_branch:
         kept = keep_as(world, each)
         yield f"keep what was left on no branch: git branch {kept} {each[:12]}"
+    if found.is_there:
+        inside = replace(world, repository=world.git.repository_at(spec.path))
+        yield from ways_to_rejoin(inside, str(spec.path))
     yield from _ways_to_keep_commits(entry, found, spec)
     yield _lose_all(entry)
 

@@ -6,6 +6,7 @@ is interrupted, the next rewind or resume repeats it.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.search.moved import require_here
@@ -23,6 +24,7 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import (
     REWIND,
+    REWOUND,
     delivered_since,
     kept_subplans,
     named_checkpoint,
@@ -71,6 +73,8 @@ class RewoundSession:
             interrupted rewind, from before that one.
         since: The number of the checkpoint that has the files as the interrupted rewind, and what
             changed after it, left them; None if no rewind was interrupted.
+        earlier: The numbers of the checkpoints, oldest first, that have the files from before the
+            other rewinds since the session last worked; empty if no rewind was interrupted.
         left: The files, relative to the worktree's top, that were left unchanged, because a
             checkpoint could not save them or because they could not be written.
         unsaved: Those of them that could not be saved just before the rewind, for example because
@@ -81,6 +85,7 @@ class RewoundSession:
     left: tuple[str, ...]
     unsaved: frozenset[str]
     since: int | None = None
+    earlier: tuple[int, ...] = ()
 
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
@@ -194,12 +199,15 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
         tree = inside.locks.tree(inside.tree)
         tree.acquire(LOCK_WAIT_S, holder)
         try:
-            interrupted, since = session.state.rewind, len(session.state.tree_checkpoints) + 1
+            interrupted, saved = session.state.rewind, session.state.tree_checkpoints
             finish_rewind(inside, session)
             done = _rewind_session(inside, entry, session, name)
             if interrupted is None:
                 return done
-            return replace(done, before=interrupted.before, since=since)
+            rewinds = takewhile(lambda each: each.because in {REWIND, REWOUND}, reversed(saved))
+            before = {each.number for each in rewinds if each.because == REWIND}
+            earlier = tuple(sorted(before - {interrupted.before}))
+            return replace(done, before=interrupted.before, since=len(saved) + 1, earlier=earlier)
         finally:
             tree.release()
     finally:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.app.delivery.steps.summary import summary_lines
-from agentmux.app.session.workplace.branch_mismatch import compare_head, keep_as
+from agentmux.app.session.workplace.branch_mismatch import compare_head, keep_as, ways_to_rejoin
 from agentmux.app.session.workplace.own_worktree import find_remake_obstacle
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
@@ -189,7 +189,10 @@ def _find_rewritten_history(world: World, state: SessionState) -> GitError | Non
     return GitError(
         f"the history of branch {branch} was rewritten: it does not contain {base[:12]} any more,"
         " where the session began",
-        hints=(f"see what it contains: {git} log --oneline -n 20",),
+        hints=(
+            f"see what it contains: {git} log --oneline -n 20",
+            *ways_to_rejoin(world, state.worktree),
+        ),
     )
 
 

@@ -95,6 +95,24 @@ def keep_as(world: World, commit: str | None) -> str:
     return ""
 
 
+def ways_to_rejoin(world: World, worktree: str) -> tuple[str, ...]:
+    """Return a hint how a history that began anew with a root commit joins the one before; or none.
+
+    Its commits become one, and keep a branch of their own. ``world`` is that of the workplace, the
+    folder ``worktree``.
+    """
+    before, head = world.repository.end_before_root(), world.repository.head().commit
+    if before is None or head is None:
+        return ()
+    place, kept = shlex.quote(worktree), keep_as(world, head)
+    keep = f"git branch {kept} {head[:12]} && " if kept else ""
+    hint = (
+        f"put it on top of the commits before: {keep}git -C {place} reset --soft {before[:12]} &&"
+        f" git -C {place} commit --reuse-message={head[:12]}"
+    )
+    return (hint,)
+
+
 def command_to_keep(world: World, state: SessionState, commit: str = "HEAD") -> str:
     """Return the git command that creates a branch at ``commit``; run nothing.
 

@@ -79,6 +79,9 @@ def rewind_session(
     if done.since is not None:
         back = f"agentmux rewind {entry.name} --to {done.since}"
         render.note(f"as the interrupted rewind, and your changes after it, left them: {back}")
+    for number in done.earlier:
+        back = f"agentmux rewind {entry.name} --to {number}"
+        render.note(f"the files before an earlier one: {back}")
     render.note(f"(only the files: work goes on in {plan.phase} then, too)")
     render.note(f"go on: agentmux resume {entry.name}")
     return 0
