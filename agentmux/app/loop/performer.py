@@ -129,6 +129,9 @@ class PerformerLoop(Loop, Protocol):
             error: Its last error.
         """
 
+    def hold_up(self, what: str, why: str) -> None:
+        """Show what holds up the work named ``what``, until a call with an empty ``why``."""
+
 
 async def _at_once() -> None:
     """Return at once; the default if nothing has to be waited for."""
