@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.loop.background_tasks import BackgroundTasks
+    from agentmux.app.loop.background_tasks import BackgroundTasks, DeliveryLoop
     from agentmux.app.loop.dependencies import LoopDependencies
-    from agentmux.app.loop.performer import PerformerLoop
     from agentmux.app.loop.work.approvers import Approvers
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
@@ -28,7 +27,7 @@ class DeliveryWorker:
         tools: LoopDependencies,
         approvers: Approvers,
         background: BackgroundTasks,
-        loop: PerformerLoop,
+        loop: DeliveryLoop,
     ) -> None:
         self._world = world
         self._session = session
