@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 INTERRUPTED: Final = 130
 """Equals `errors.ExitCode.INTERRUPTED`, which is not imported, to start faster."""
 
+_UMASK: Final = "AGENTMUX_UMASK"
+"""Equals `core.agents.environment.UMASK`, which is not imported either."""
+
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 
 
@@ -29,6 +32,7 @@ def main() -> NoReturn:
     """
     collect_rarely()
     environ = os.environ  # noqa: TID251 (read here, and passed down)
+    environ.pop(_UMASK, None)  # for the agents of the session in whose pane we may be
     put_own_first(sys.path, environ.get("PYTHONPATH", ""))
     _open_streams()
     try:

@@ -691,4 +691,4 @@ def test_a_stop_at_the_decision_leaves_no_scratch_folder(project: Project) -> No
     project.env["TMPDIR"] = str(scratch)
     session = project.start("add a greeting").wait()
     project.ok("stop", session.name)
-    assert [each.name for each in scratch.iterdir() if each.name.startswith("agentmux-")] == []
+    assert [each.name for each in scratch.glob("agentmux-*/*")] == []

@@ -134,16 +134,25 @@ def test_what_a_remote_rejects_can_be_kept_by_the_resume_of_a_stopped_session(
 
 
 def test_what_is_made_for_the_user_has_the_modes_of_the_users_shell(project: Project) -> None:
-    words = 'umask 027; exec "$0" -m agentmux start --agent demo --worktree --yes -- greet'
-    started = project.program("sh", "-c", words, sys.executable)
-    assert started.returncode == 0, started.stderr
-    session = Session(project, project.sessions()[0]).wait()
+    """Not those of the tmux server, which any other shell may have started."""
+
+    def run(umask: str, *words: str) -> None:
+        command = ("sh", "-c", f'umask {umask}; exec "$0" -m agentmux "$@"', sys.executable)
+        done = project.program(*command, *words)
+        assert done.returncode == 0, done.stderr
+
+    run("022", "start", "--agent", "demo", "--worktree", "--yes", "--", "server")
+    run("027", "start", "--agent", "demo", "--worktree", "--yes", "--", "greet")
+    session = Session(project, next(e for e in project.sessions() if "greet" in e.name)).wait()
     tree = Path(session.state["worktree"])
     (tree / "calc.py").write_text("changed\n")
-    project.ok("approve", session.name, "--yes", "--merge")
+    assert {mode(each) for each in (tree / ".git", *tree.glob("demo_*.py"))} == {0o640}
+    run("077", "approve", session.name, "--yes", "--merge")
 
-    made = [project.path / "calc.py", project.path / ".git" / "index", tree / ".git"]
-    assert [mode(each) for each in (*made, *project.path.glob("demo_*.py"))] == [0o640] * 4
+    written = [project.path / "calc.py", project.path / ".git" / "index"]
+    assert [mode(each) for each in (*written, *project.path.glob("demo_*.py"))] == [0o600] * 3
     commit = project.git("rev-parse", "main").strip()
     folder = project.path / ".git" / "objects" / commit[:2]
-    assert [mode(folder), mode(folder / commit[2:])] == [0o750, 0o440]
+    assert [mode(folder), mode(folder / commit[2:])] == [0o700, 0o400]
+    ours = [session.path, *session.path.glob("*.json*"), *session.path.glob("launches/*/*")]
+    assert [each for each in ours if mode(each) & 0o077] == []

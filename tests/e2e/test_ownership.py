@@ -202,13 +202,14 @@ def test_approve_ends_no_pane_of_the_user(
     design.write_text("# Architecture\n")
     session.submit("architect", "architecture")
     session.wait("decision")
-    theirs = add_panes(session)
+    earlier = ("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", f"yours-{tmux_name(session)}")
+    theirs = [project.tmux(*earlier, "sleep 776").strip(), *add_panes(session)]
 
     said = project.ok("approve", session.name, "--yes")
 
-    left = f"yours-{tmux_name(session)}"
+    left = f"yours-2-{tmux_name(session)}"
     assert f"your own panes stay in tmux session {left}" in said
-    wait_until(lambda: panes(project) == theirs, 15)
+    wait_until(lambda: sorted(panes(project)) == sorted(theirs), 15)
     assert left in project.ok("status", session.name)
     assert left in project.tmux("list-sessions")
 

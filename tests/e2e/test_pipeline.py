@@ -312,6 +312,14 @@ def test_what_was_dirty_at_the_start_is_left_out_unless_named(project: Project) 
     (project.path / "calc.py").write_text("mine = 1\n")
     said = project.run("start", "--dry-run", "--agent", "demo", "x").stderr
     assert "the commit will leave out 1 file that is changed already: calc.py" in said
+    more = [project.path / f"more{number}.txt" for number in range(6)]
+    for each in more:
+        each.write_text("mine\n")
+    said = project.run("start", "--dry-run", "--agent", "demo", "x").stderr
+    assert "7 files that are changed already: calc.py, more0.txt, more1.txt, more2.txt, " in said
+    assert "more3.txt, and 2 more\n" in said
+    for each in more:
+        each.unlink()
     (project.path / "notes.txt").write_text("mine\n")
     (project.path / "named.txt").write_text("theirs\n")
     project.git("add", "notes.txt")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.app.loop.late_modules import LATE
 from agentmux.core.names.version import VERSION
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session, make_root
@@ -75,6 +77,31 @@ def tmux_version() -> tuple[int, int]:
     said = subprocess.run(["tmux", "-V"], check=True, capture_output=True, text=True).stdout
     found = re.search(r"(\d+)\.(\d+)", said)
     return (int(found[1]), int(found[2])) if found else (99, 0)
+
+
+AUDIT = """
+import os, sys
+if "_orchestrate" in sys.orig_argv:
+    log = os.open(os.environ["MODULE_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    def note(event, arguments):
+        if event == "exec":
+            os.write(log, f"{arguments[0].co_filename}\\n".encode())
+    sys.addaudithook(note)
+"""
+
+
+def test_an_orchestrator_soon_loads_what_it_needs_later(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    """Else it would load those modules from a newer release that was installed meanwhile."""
+    (project.root / "sitecustomize.py").write_text(AUDIT)
+    log = project.root / "modules"
+    path = os.pathsep.join((str(project.root), os.environ.get("PYTHONPATH", "")))
+    project.env |= {"PYTHONPATH": path, "MODULE_LOG": str(log)}
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    project.start("add a greeting").settled("architect")
+    files = {f"{ROOT / each.replace('.', '/')}.py" for each in LATE}
+    wait_until(lambda: files <= set(log.read_text().splitlines()), 20)
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_a_repository_inside_the_project_stays(project: Project, work: Work) -> 
 
 @pytest.mark.follows(
     "go on with it: agentmux resume …",
-    "or make another one of the file: agentmux import --copy FILE",
+    "or make another one of the file: agentmux import --copy …",
     "… session … to ……\nto go on with it, in another clone of the repository: agentmux import …",
     "remove what is left, then import again: agentmux remove …",
     "go on with it here: agentmux resume …",
@@ -114,8 +114,7 @@ def test_an_export_is_imported(project: Project, work: Work) -> None:
     told = project.ok("export", session.name, str(project.root / "x.agentmux"), "--copy")
     went_well(project, told.splitlines()[-1])
     refusal = project.fails(3, "import", str(project.root / "x.agentmux"))
-    template = "or make another one of the file: agentmux import --copy FILE"
-    went_well(project, shown(template, refusal), FILE=str(project.root / "x.agentmux"))
+    went_well(project, shown("or make another one of the file: agentmux import --copy …", refusal))
     assert work.lost() == []
     hint = shown("go on with it: agentmux resume …", refusal)
     went_well(project, f"{hint} --detach")

@@ -67,6 +67,9 @@ def test_a_new_orchestrator_takes_over(
     goes_on(running, shown("agentmux resume --reattach …", refusal).partition("  #")[0])
     kill_orchestrator(running, wait_until)
     goes_on(running, shown("agentmux resume … --reattach", project.ok("status", running.name)))
+    kill_orchestrator(running, wait_until)
+    goes_on(running, "agentmux resume --all")
+    assert running.kinds("session_reattached") == ["session_reattached"] * 3
     refusal = project.fails(3, "resume", running.name, "--detach")
     went_well(project, shown("agentmux stop …", refusal))
     assert works.lost() == []

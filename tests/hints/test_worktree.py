@@ -836,19 +836,37 @@ def test_a_removal_takes_nothing_where_git_cannot_write(decided: Session, works:
     assert "not committed" in project.fails(3, "remove", name, "--yes")
 
 
-@pytest.mark.follows(
-    "a resume makes it again, of a session that is stopped: agentmux stop …, then agentmux resume …"
-)
+def goes_on_after_a_stop(project: Project, name: str, way: str) -> None:
+    """Follow the hints of a refusal to approve a live session whose worktree needs a resume."""
+    refusal = project.fails(3, "approve", name, "--keep")
+    hints = [each for each in refusal.splitlines() if each.startswith("hint: ")]
+    assert "stop it first: agentmux stop" in hints[0]
+    went_well(project, shown("stop it first: agentmux stop …", refusal))
+    went_well(project, f"{shown(way, refusal)} --detach")
+
+
+@pytest.mark.follows("a resume links it: agentmux resume …")
+def test_a_live_session_whose_repository_was_renamed_is_approved_after_a_resume(
+    decided: Session, works: Work
+) -> None:
+    project, inside = decided.project, decided.path.relative_to(decided.project.path)
+    project.path = project.path.rename(project.root / "renamed")
+    session = Session(project, project.path / inside)
+    goes_on_after_a_stop(project, session.name, "a resume links it: agentmux resume …")
+    session.wait()
+    project.ok("approve", session.name, "--yes", "--keep")
+    session.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("a resume makes it again: agentmux resume …")
 def test_a_live_session_whose_worktree_is_gone_is_approved_after_a_resume(
     decided: Session, work: Work
 ) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
     shutil.rmtree(place)
-    refusal = project.fails(3, "approve", name, "--keep")
-    text = "a resume makes it again, of a session that is stopped: agentmux stop …"
-    hint = shown(f"{text}, then agentmux resume …", refusal)
-    went_well(project, f"{hint} --detach")
+    goes_on_after_a_stop(project, name, "a resume makes it again: agentmux resume …")
     decided.wait()
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
@@ -897,6 +915,7 @@ def test_a_merge_is_made_again_when_the_lock_of_a_killed_git_is_gone(
     (project.path / ".git" / "index.lock").touch()
     refusal = project.fails(1, "approve", name, "--yes", "--merge")
     assert "the commit is made when" not in refusal
+    assert f"the merge waits until {project.path}/.git/index.lock is gone: " in refusal
     assert project.git("rev-parse", "main") == before
     went_well(project, shown("if no git is running: rm …", refusal))
     went_well(project, shown("then: agentmux approve ……", refusal))

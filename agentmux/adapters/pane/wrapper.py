@@ -29,6 +29,9 @@ UNREADABLE = 78  # EX_CONFIG of sysexits.h
 NOT_FOUND = 127  # what every shell says
 NOT_STARTED = 126
 
+UMASK = "AGENTMUX_UMASK"
+"""Equals `agentmux.core.agents.environment.UMASK`: the umask of the person who started."""
+
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 LINGER_S = 0.05
@@ -475,6 +478,8 @@ def _become(
 ) -> None:
     """Run the agent's program in this child process: own group, foreground, default signals.
 
+    It gets the umask that ``env`` passes on; the wrapper keeps that of the tmux server.
+
     ``prctl`` (from `_prctl`) makes the kernel kill the agent when the wrapper ``parent`` ends.
     ``output`` receives its output; None leaves it the terminal.
 
@@ -490,6 +495,8 @@ def _become(
     for number in (*_IGNORED, *_FORWARDED, signal.SIGALRM, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
+    if UMASK in env:
+        os.umask(int(env[UMASK], 8))
     if output is not None:
         output.take_over()
     os.execvpe(argv[0], argv, env)  # noqa: S606 (that is what this program is for)

@@ -138,9 +138,11 @@ class TmuxClient:
         if reply.says((*NO_SERVER, *SERVER_WENT, *_UNREACHABLE)):
             hint = f"look at it: `tmux -S {shlex.quote(self.socket)} list-sessions`"
             if reply.says((_OTHER_VERSION,)):
-                hint = (
-                    "tmux was upgraded: end the sessions there with the version that started them"
-                )
+                pid = _find_listener(self.socket)
+                # Linux lets the program of a process be run even when its file was replaced.
+                way = f"/proc/{pid}/exe -S {shlex.quote(self.socket)} list-sessions"
+                which = f"the one that started them, as in: {way}" if pid else "the old one"
+                hint = f"tmux was upgraded: end the sessions there with {which}"
             raise TerminalUnreachableError(
                 f"the tmux server at {self.socket} cannot be reached: {words}", hints=(hint,)
             )

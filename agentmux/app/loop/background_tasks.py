@@ -40,6 +40,13 @@ class Loop(Protocol):
         """Show the user a message."""
 
 
+class DeliveryLoop(Loop, Protocol):
+    """The part of the orchestrator's loop that a delivery calls."""
+
+    def hold_up(self, what: str, why: str) -> None:
+        """Show what holds up the work named ``what``, until a call with an empty ``why``."""
+
+
 class UnrecordedError(AgentmuxError):
     """The end of a piece of work cannot be recorded, so the work must not be done again.
 

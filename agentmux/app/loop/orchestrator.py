@@ -353,6 +353,15 @@ class Orchestrator:
         self._given_up[what] = text
         self._show_problem()
 
+    def hold_up(self, what: str, why: str) -> None:
+        """Show what holds up the work named ``what``, until a call with an empty ``why``."""
+        if not why:
+            self._clear_failure(what)
+            return
+        self.say(why)
+        self._problems[what] = why
+        self._show_problem()
+
     def _end_after(self, what: str, error: Exception) -> None:
         """End this process if an unexpected error occurs again and again.
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.launch.launcher import Launcher, PreparedCommand, PreparedLaunch
-from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.background_tasks import BackgroundTasks, DeliveryLoop
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.agent_probes import AgentProbes
 from agentmux.app.loop.panes.input_sender import InputSender
@@ -112,7 +112,7 @@ _ENDED: Final[Mapping[str, str]] = {
 Prepared: TypeAlias = PreparedLaunch | PreparedCommand
 
 
-class PerformerLoop(Loop, Protocol):
+class PerformerLoop(DeliveryLoop, Protocol):
     """The part of the orchestrator's loop that the performer calls."""
 
     def answer_keys(self) -> None:

@@ -42,7 +42,7 @@ from agentmux.app.loop.process import drive
 from agentmux.app.session.first_messages import SAYS
 from agentmux.app.world import World
 from agentmux.cli import render
-from agentmux.core.agents.environment import environment_change
+from agentmux.core.agents.environment import environment_change, umask_of
 from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fleet import lease
@@ -129,6 +129,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
             environ = _adopt(own, given, environ)
+            os.umask(umask_of(environ))
         remember(project_register(environ), project)
         world = build.world(project, config=config, environ=environ)
         return asyncio.run(_drive(world, session, request, own, report))

@@ -40,6 +40,12 @@ IDENTITY: Final = (
 They are unset for the commands of a check, which must not act in the name of an agent.
 """
 
+UMASK: Final = "AGENTMUX_UMASK"
+"""The variable that passes on the umask of the person who started or approved, in octal digits.
+
+A pane, and so the orchestrator, begins with the umask of the tmux server.
+"""
+
 SHELL: Final = "shell"
 """The value of `MODE` in a pane where a person, not an agent, plays the role."""
 
@@ -72,6 +78,11 @@ def agent_launch(environ: Mapping[str, str]) -> str:
     Empty if a person works in this environment: in the shell of a seat, or outside all panes.
     """
     return "" if environ.get(MODE) == SHELL else environ.get(_LAUNCH, "")
+
+
+def umask_of(environ: Mapping[str, str]) -> int:
+    """Return the umask that ``environ`` passes on (`UMASK`); -1 if it passes none."""
+    return int(environ.get(UMASK, "-1"), 8)
 
 
 def inherited_variables(environ: Mapping[str, str]) -> dict[str, str]:

@@ -20,16 +20,23 @@ from agentmux.adapters.disk.session.handover import (
     take_approval_environment,
     take_environment,
 )
+from agentmux.core.agents.environment import UMASK
 from agentmux.errors import DataError
 
 ENVIRON = {"KEY": "s\udce9cret\n", "EMPTY": ""}
+
+
+def umask() -> str:
+    own = os.umask(0o077)
+    os.umask(own)
+    return f"{own:03o}"
 
 
 def test_an_environment_is_taken_once_and_nobody_else_may_read_it(short_dir: Path) -> None:
     pipe = ReadyPipe(short_dir, ENVIRON)
     (kept,) = [path for path in short_dir.iterdir() if path != pipe.path]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert take_environment(pipe.path) == ENVIRON
+    assert take_environment(pipe.path) == {**ENVIRON, UMASK: umask()}
     assert take_environment(pipe.path) is None
     report(pipe.path, b"ready")
     assert pipe.wait(5, os.getpid()) == b"ready"
@@ -45,12 +52,12 @@ def test_the_environment_of_an_approval_is_taken_once_and_nobody_else_may_read_i
 ) -> None:
     home = tmp_path / "session"
     home.mkdir()
-    before = os.umask(0)
-    leave_environment(home, APPROVAL, ENVIRON)
+    before = os.umask(0o002)
+    leave_environment(home, APPROVAL, {**ENVIRON, UMASK: "of another shell"})
     os.umask(before)
     (kept,) = home.iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert take_approval_environment(home, APPROVAL) == ENVIRON
+    assert take_approval_environment(home, APPROVAL) == {**ENVIRON, UMASK: "002"}
     assert take_approval_environment(home, APPROVAL) is None
     assert list(home.iterdir()) == []
     outside = tmp_path / "outside"

@@ -1061,8 +1061,9 @@ def test_a_socket_of_somebody_else_is_unreachable(
 
 
 def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
-    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+    tmux: TmuxTerminal, tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    create(tmux, tmp_path)
     (short_dir / "bin").mkdir()
     fake = short_dir / "bin" / "tmux"
     # the message of client.c, when tmux was upgraded but the old server still runs
@@ -1070,10 +1071,17 @@ def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
         "#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n"
     )
     fake.chmod(0o700)
-    monkeypatch.setenv("PATH", f"{fake.parent}:/bin:/usr/bin")
-    with pytest.raises(TerminalUnreachableError, match="protocol version mismatch") as raised:
-        TmuxTerminal("/x").sessions()
-    assert any("the version that started them" in hint for hint in raised.value.hints)
+    with monkeypatch.context() as upgraded:
+        upgraded.setenv("PATH", f"{fake.parent}:/bin:/usr/bin")
+        with pytest.raises(TerminalUnreachableError, match="protocol version mismatch") as raised:
+            TmuxTerminal(tmux.socket).sessions()
+        with pytest.raises(TerminalUnreachableError) as unknown:
+            TmuxTerminal(str(short_dir / "none")).sessions()
+    assert unknown.value.hints == ("tmux was upgraded: end the sessions there with the old one",)
+    if sys.platform == "linux":
+        (hint,) = raised.value.hints
+        listing = subprocess.check_output(hint.partition("as in: ")[2], shell=True, text=True)
+        assert "agentmux-a:" in listing
 
 
 def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.disk.session import session_folders
 from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.core.fleet.lease import LeaseLapsedError
@@ -71,8 +72,11 @@ def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool)
 
     studio.index_wait_s, studio.gone = wait_s, noted
 
+    problems = []
+
     def release() -> None:
         assert waits.wait(60)
+        problems.append(session_folders.runtime(studio.session)["problem"])
         if told:
             _wait_until(lambda: delayed(studio))
         lock.unlink()
@@ -81,6 +85,9 @@ def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool)
     assert studio.drive("start") is ExitCode.OK
     thread.join()
     assert delayed(studio) is told
+    if not told:
+        assert f"the commit waits until {lock} is gone: another git" in problems[0]
+    assert session_folders.runtime(studio.session)["problem"] is None
     check_done(studio)
 
 

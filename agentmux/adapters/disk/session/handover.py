@@ -1,7 +1,7 @@
 """Passes data between a command and the orchestrator that it starts.
 
-The command passes its environment, in a private file. It gets one report, through a named pipe:
-whether the orchestrator has started.
+The command passes its environment and umask, in a private file. It gets one report, through a named
+pipe: whether the orchestrator has started.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.system.processes.processes import open_descriptor, start_time
+from agentmux.core.agents.environment import UMASK
 from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
@@ -54,9 +55,7 @@ class ReadyPipe:
             _sweep(folder)
             undo.callback(self._remove)
             os.mkfifo(self._path, 0o600)
-            kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(kept, "w", encoding="ascii") as file:
-                json.dump(dict(environ), file)
+            _write(_beside(self._path), environ, os.O_EXCL)
             self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             undo.pop_all()
 
@@ -178,9 +177,16 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
     """
     path = _of_approval(folder, approval)
     with files.explain_errors(path):
-        kept = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(kept, "w", encoding="ascii") as file:
-            json.dump(dict(environ), file)
+        _write(path, environ, os.O_TRUNC | os.O_NOFOLLOW)
+
+
+def _write(path: Path, environ: Mapping[str, str], flags: int) -> None:
+    """Write ``environ``, with the umask of this process as `UMASK`, into a private file."""
+    kept = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    umask = os.umask(0o077)  # the only way to read it
+    os.umask(umask)
+    with os.fdopen(kept, "w", encoding="ascii") as file:
+        json.dump({**environ, UMASK: f"{umask:03o}"}, file)
 
 
 def take_approval_environment(folder: Path, approval: str) -> dict[str, str] | None:

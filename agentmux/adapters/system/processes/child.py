@@ -20,6 +20,7 @@ from typing import IO, Final, Literal, Self
 
 from agentmux.adapters.system.processes.lost_work import WORK, work_mark
 from agentmux.adapters.system.processes.processes import open_descriptor
+from agentmux.core.agents.environment import umask_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 from agentmux.threads import (
@@ -183,6 +184,7 @@ class Child:
             stderr=subprocess.STDOUT if self.err is None else subprocess.PIPE,
             start_new_session=True,
             pass_fds=self.keep_open,
+            umask=umask_of(self.env or {}),
         )
 
 

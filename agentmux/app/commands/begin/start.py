@@ -62,7 +62,7 @@ from agentmux.core.journal.state import (
 from agentmux.core.names import layout
 from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.phase import CODER, ROLES, Phase
-from agentmux.core.names.words.counts import format_count
+from agentmux.core.names.words.counts import abbreviate_names, format_count
 from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.checks.setup import new_setup
 from agentmux.core.pipeline.delivery import is_on_no_branch
@@ -776,7 +776,8 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
         files = format_count(len(dirty), "file that is", "files that are")
-        notes.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
+        which = abbreviate_names(dirty)
+        notes.append(f"the commit will leave out {files} changed already: {which}")
     ended = TERMINAL - {Phase.FAILED}
     others = [name for name, phase in taken.items() if phase not in ended]
     if len(others) == 1:

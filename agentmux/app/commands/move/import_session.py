@@ -7,6 +7,7 @@ there already.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -266,7 +267,7 @@ def _is_here(entry: SessionEntry, file: Path, *, is_moved: bool) -> BlockedError
         reason="session_here",
         hints=(
             f"go on with it: agentmux resume {entry.name}",
-            "or make another one of the file: agentmux import --copy FILE",
+            f"or make another one of the file: agentmux import --copy {shlex.quote(str(file))}",
         ),
     )
 

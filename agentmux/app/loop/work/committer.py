@@ -65,7 +65,7 @@ class Committer(DeliveryWorker):
         """Wait until no other git process has locked the index; after a while tell the user."""
         committed = self._session.state.commit
         if committed is None or committed.reason != describe_failure(error):
-            if await self._is_gone_soon(error.lock):
+            if await self._is_gone_soon(error.lock, "commit"):
                 return
             self._session.record(CommitDelayed(reason=describe_failure(error)))
             self._loop.say(f"the commit waits: {describe_failure(error)}")

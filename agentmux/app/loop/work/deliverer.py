@@ -77,7 +77,7 @@ class Deliverer(DeliveryWorker):
         try:
             return await self._run(lambda work: step.perform(work, record), action)
         except IndexBusyError as error:
-            if not await self._is_gone_soon(error.lock):
+            if not await self._is_gone_soon(error.lock, action.step):
                 raise
         return await self._run(lambda work: step.perform(work, record), action)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+    from agentmux.app.loop.background_tasks import BackgroundTasks, DeliveryLoop
     from agentmux.app.loop.dependencies import LoopDependencies
     from agentmux.app.loop.work.approvers import Approvers
     from agentmux.app.session.writer import Session
@@ -26,7 +27,7 @@ class DeliveryWorker:
         tools: LoopDependencies,
         approvers: Approvers,
         background: BackgroundTasks,
-        loop: Loop,
+        loop: DeliveryLoop,
     ) -> None:
         self._world = world
         self._session = session
@@ -35,11 +36,20 @@ class DeliveryWorker:
         self._background = background
         self._loop = loop
 
-    async def _is_gone_soon(self, lock: Path | None) -> bool:
-        """Wait a limited time until another git process removes its lock; return whether it did."""
+    async def _is_gone_soon(self, lock: Path | None, what: str) -> bool:
+        """Wait a limited time until another git process removes its lock; return whether it did.
+
+        Meanwhile the user sees that ``what``, such as ``commit``, waits for it.
+        """
         if lock is None:
             return False
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
-            return True
-        return False
+        remove = f"if no git is running: rm {shlex.quote(str(lock))}"
+        why = f"another git is running, or one that crashed left it; {remove}"
+        self._loop.hold_up(what, f"the {what} waits until {lock} is gone: {why}")
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
+                return True
+            return False
+        finally:
+            self._loop.hold_up(what, "")

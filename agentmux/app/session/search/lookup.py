@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from heapq import nlargest
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -751,7 +752,8 @@ def users_panes(site: Site, entry: SessionEntry) -> str:
         return ""
     name = liveness.tmux.name
     if not layout.is_users_tmux_name(name, tmux_name(site, entry)):
-        name = layout.users_tmux_name(name)
+        names = (layout.users_tmux_name(name, number) for number in count(1))
+        name = next(each for each in names if each not in liveness.users)
     return f"when its tmux session ends, {describe_users((name,))}"
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NAMED: Final = 5
+_UNLINKED: Final = "worktree_unlinked"
 
 
 def worktree_of(
@@ -147,17 +148,13 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
     if spec is None or world.git.worktrees.is_made(spec):
         return
     error = missing_worktree(world, spec, home)
-    hints = error.hints
-    if error.reason == WORKTREE_GONE and live(world, (entry_at(world, home),))[home].live:
-        way = (
-            "a resume makes it again, of a session that is stopped:"
-            f" agentmux stop {home.name}, then agentmux resume {home.name}"
-        )
-        hints = (way,)
+    mends = error.reason in {WORKTREE_GONE, _UNLINKED}
+    is_live = mends and live(world, (entry_at(world, home),))[home].live
+    first = (f"stop it first: agentmux stop {home.name}",) if is_live else ()
     raise BlockedError(
         f"{error.message}, so nothing can be decided on yet",
         reason=error.reason,
-        hints=hints,
+        hints=(*first, *error.hints),
     )
 
 
@@ -180,7 +177,7 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
         )
     return BlockedError(
         f"the project was moved, and the worktree {spec.path} is not linked to it yet",
-        reason="worktree_unlinked",
+        reason=_UNLINKED,
         hints=(f"a resume links it: agentmux resume {name}",),
     )
 

@@ -451,6 +451,8 @@ def _each(invocation: Invocation, person: Person, panes: LaunchPolicy) -> Resume
 
     def one(entry: SessionEntry, agreed: LaunchPolicy | None) -> StartedSession:
         world = invocation.world()  # with what was trusted for an earlier session
+        if live(world, (entry,))[entry.path].is_left_alone:
+            return reattach_with_consent(world, person, _tools(invocation, world).starter, entry)
         request = ResumeCommand(panes=agreed or panes, is_watched=False)
         return resume_with_consent(world, person, _tools(invocation, world), entry, request)
 
@@ -465,6 +467,9 @@ def _asks(invocation: Invocation, person: Person, *, fresh: bool) -> AskAll:
             if entry.problem is None:
                 world = person.trust(world, used_by(world, entry))
         lives = live(world, entries)
+        entries = [each for each in entries if not lives[each.path].is_left_alone]
+        if not entries:
+            return {}  # a new orchestrator for panes that are there is no question
         ids = ((each.text("session_id"), each.path) for each in entries)
         alive = orphan_agents.find_survivors(ids)
         known = {each.name: each for each in entries}

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from agentmux.core.conversation.launch_policy import LaunchPolicy
 
 ResumeOne = Callable[[SessionEntry, "LaunchPolicy | None"], "StartedSession"]
-"""Resumes one session, and opens its panes as the person agreed; None if nobody was asked."""
+"""Resumes one session, and opens its panes as the person agreed; None if nobody was asked.
+
+A session whose panes are left without an orchestrator gets a new one.
+"""
 AskAll = Callable[["World", Sequence[SessionEntry]], "Mapping[str, LaunchPolicy]"]
 """Asks a person about sessions; returns how to open the panes of each, by its name."""
 
@@ -50,7 +53,7 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
 def resume_all(
     invocation: Invocation, one: ResumeOne, ask: AskAll, *, yes: bool, json: bool
 ) -> int:
-    """Resume each session that is neither done nor live, after asking once; attach to none.
+    """Resume each session that is not done and has no orchestrator; ask once, attach to none.
 
     If one session cannot be resumed, the others are resumed all the same. If the person says no to
     a question about one session, the command ends, and prints which sessions were resumed before.
@@ -107,10 +110,10 @@ def _report_resumed(world: World, session: StartedSession, *, json: bool) -> dic
 
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:
-    """Return the sessions that are neither done nor live; print which ones are live."""
+    """Return the sessions that are not done and have no orchestrator; print which ones are live."""
     entries = unfinished_sessions(world, command="resume")
     lives = live(world, entries)
-    running = [each for each in entries if lives[each.path].live]
+    running = [e for e in entries if lives[e.path].live and not lives[e.path].is_left_alone]
     for each in running:
         render.note(f"session {each.name} is live already")
     resting = tuple(each for each in entries if each not in running)
