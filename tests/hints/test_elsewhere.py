@@ -198,7 +198,7 @@ def test_a_commit_on_no_branch_gets_one(project: Project, work: Work) -> None:
 
 
 @pytest.mark.follows(
-    "let it go on now: agentmux unpark …", "wait; or, to go on at once, agentmux unpark …"
+    "let it go on now: agentmux unpark …", "or, to go on at once: agentmux unpark …"
 )
 def test_a_seat_at_its_limit_goes_on(project: Project, work: Work, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {"architect": {"limit": True}}})
@@ -206,7 +206,7 @@ def test_a_seat_at_its_limit_goes_on(project: Project, work: Work, wait_until: W
     session = project.start("add a greeting", "--worktree").until_seat("architect")
     work.plant(Path(session.state["worktree"]), "a coder")
     wait_until(lambda: "agentmux unpark" in project.ok("status", session.name))
-    next_ = shown("or, to go on at once, agentmux unpark …", project.ok("status", session.name))
+    next_ = shown("or, to go on at once: agentmux unpark …", project.ok("status", session.name))
     refusal = project.fails(3, "tell", session.name, "--role", "architect", "go on")
     went_well(project, shown("let it go on now: agentmux unpark …", refusal))
     assert "unpark" in next_

@@ -123,7 +123,7 @@ def test_a_person_types_what_an_agent_may_not(done: Session, work: Work) -> None
     assert work.lost() == []
 
 
-@pytest.mark.follows("agentmux answer … --role …", "agentmux answer …; look: agentmux attach …")
+@pytest.mark.follows("agentmux answer … --role …", "agentmux answer …")
 def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {"architect": {"dialog": "permission"}}})
     project.config("defaults: {agent: demo}\nsnapshots: {interval: 0.2s}\n")
@@ -147,7 +147,7 @@ def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUn
     assert work.lost() == []
 
 
-@pytest.mark.follows('agentmux tell … "…"; look: agentmux attach …')
+@pytest.mark.follows('agentmux tell … "…"')
 def test_an_agent_that_stays_idle_is_told(project: Project, wait_until: WaitUntil) -> None:
     project.scenario(WAITS)
     project.config(

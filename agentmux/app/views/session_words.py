@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -113,7 +112,7 @@ def lines_after_detach(
         return [f"session {name} is done: {'; '.join(outcome_lines(view, ways))}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
-    steps = next_lines(view)
+    steps = [*next_lines(view)]
     steps[:1] = [f"next: {steps[0]}" if steps else f"watch it: agentmux attach {name}"]
     return [f"session {name} is {label(view)}{also_where(view, ', in phase ')}", *steps]
 
@@ -179,46 +178,41 @@ def step_labels(view: SessionView) -> list[str]:
 
 
 def next_step(view: SessionView) -> str:
-    """Return, in words, the command that the user most likely needs next, or a choice of commands.
+    """Return the `next_lines` as one line; empty if nothing is to be done."""
+    return "; ".join(next_lines(view))
 
-    Empty if nothing is to be done.
+
+def next_lines(view: SessionView) -> tuple[str, ...]:
+    """Return, in words, the command that the user most likely needs next, then other choices.
+
+    Each is a line: the first can be typed as it is, the others say ``or`` or ``look:`` before.
+    None if nothing is to be done.
     """
     name = view.session
     if view.copy_of is not None:
-        return f"agentmux status {shlex.quote(view.copy_of)}"
+        return (f"agentmux status {shlex.quote(view.copy_of)}",)
     if view.rename or view.outdated or view.away:
-        return view.rename or _describe_resume(view)
+        return (view.rename or _describe_resume(view),)
     if view.decision:
         ways = [f"agentmux approve {name}{_again(view)}"]
         ways.append(f'agentmux request-changes "…" --session {name}')
-        return ", or ".join(ways[::-1] if failed_judgement(view) and not _again(view) else ways)
+        first, other = ways[::-1] if failed_judgement(view) and not _again(view) else ways
+        return first, f"or {other}"
     seat = _to_restart(view)
     if seat:
         return _restart(view, seat)
     if view.status in _LOOK_AT:
         return _look(view)
     if view.status == SessionStatus.INTERRUPTED and view.has_lost_orchestrator:
-        return f"agentmux resume {name} --reattach"
+        return (f"agentmux resume {name} --reattach",)
     if (
         view.status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED, SessionStatus.FAILED}
         and not view.live
     ):
         mended = view.status == SessionStatus.FAILED and _failed_seat(view) == SETUP
-        return f"agentmux resume {name}{f'; or {mend_setup(name, stop=False)}' * mended}"
-    return (
-        f"agentmux stop {name}, then agentmux resume {name}"
-        if view.status == SessionStatus.FAILED
-        else ""
-    )
-
-
-def next_lines(view: SessionView) -> list[str]:
-    """Return the `next_step` in lines that have one choice each; none if nothing is to be done."""
-    return list(filter(None, _CHOICE.split(next_step(view))))
-
-
-_CHOICE: Final = re.compile(r"[,;] (?=or\b|look: )")
-"""Matches what stands between the choices of `next_step`."""
+        return (f"agentmux resume {name}", *(f"or {mend_setup(name, stop=False)}",) * mended)
+    failed = view.status == SessionStatus.FAILED
+    return (f"agentmux stop {name}, then agentmux resume {name}",) * failed
 
 
 def _describe_resume(view: SessionView) -> str:
@@ -235,25 +229,25 @@ _LOOK_AT: Final = frozenset(
 """The statuses of sessions whose user should look at a pane, or wait."""
 
 
-def _restart(view: SessionView, seat: str) -> str:
+def _restart(view: SessionView, seat: str) -> tuple[str, ...]:
     again = f"agentmux restart {view.session} --role {seat}"
     if any(each.seat == seat and each.status == BROKEN for each in view.seats):
-        return f"{again}; or, to go on without it: {again} --skip"
-    return f"{again}; or {mend_setup(view.session)}" if seat == SETUP else again
+        return again, f"or, to go on without it: {again} --skip"
+    return again, *(f"or {mend_setup(view.session)}",) * (seat == SETUP)
 
 
-def _look(view: SessionView) -> str:
+def _look(view: SessionView) -> tuple[str, ...]:
     name = view.session
     if view.status == SessionStatus.PARKED:
-        return f"wait; or, to go on at once, agentmux unpark {name}"
+        return "wait", f"or, to go on at once: agentmux unpark {name}"
     seats = {each.status: each.seat for each in reversed(view.seats)}
     if SessionStatus.WAITING in seats:  # nothing can be told to an agent that asks
         role = f"{name} --role {seats[SessionStatus.WAITING]}"
-        return f"agentmux answer {role}; look: agentmux attach {name}"
+        return f"agentmux answer {role}", f"look: agentmux attach {name}"
     if SessionStatus.STALLED in seats:
         role = f"{name} --role {seats[SessionStatus.STALLED]}"
-        return f'agentmux tell {role} "…"; look: agentmux attach {name}'
-    return f"agentmux attach {name}"
+        return f'agentmux tell {role} "…"', f"look: agentmux attach {name}"
+    return (f"agentmux attach {name}",)
 
 
 def _again(view: SessionView) -> str:

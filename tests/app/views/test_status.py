@@ -596,7 +596,7 @@ def test_a_commit_that_failed_is_named_once() -> None:
         WORKING,
     )
     assert found.problems == ("the commit failed: a hook",)
-    assert next_step(found).startswith(f"agentmux approve {PATH.name}, or ")
+    assert next_step(found).startswith(f"agentmux approve {PATH.name}; or ")
 
 
 def test_if_something_did_not_pass_changes_come_before_an_approval() -> None:
