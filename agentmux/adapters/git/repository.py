@@ -34,7 +34,12 @@ from agentmux.adapters.git.program import (
 )
 from agentmux.adapters.git.put_aside import aside_hints
 from agentmux.adapters.git.put_back import stash_hints, transfer_hints
-from agentmux.adapters.git.session_objects import places, variables_to_read, variables_to_write
+from agentmux.adapters.git.session_objects import (
+    copy_index,
+    places,
+    variables_to_read,
+    variables_to_write,
+)
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
 from agentmux.core.names import layout
@@ -247,8 +252,7 @@ class Git:
     def _with_new_files(self, scratch: Path) -> Path:
         """Return a copy of the index, in ``scratch``, that lists the untracked files, too."""
         index = scratch / "index"
-        with suppress(FileNotFoundError):
-            shutil.copyfile(self._git_dir() / "index", index)
+        copy_index(self._git_dir() / "index", index)
         reply = self._git.must_read(
             "list new files", "ls-files", "-z", "--others", "--exclude-standard"
         )
@@ -501,8 +505,7 @@ class Git:
         with scratch_folder(_TREE) as scratch:
             index, objects = scratch / "index", scratch / "objects"
             objects.mkdir()
-            with suppress(FileNotFoundError):
-                shutil.copyfile(git_places.index, index)
+            copy_index(git_places.index, index)
             extra = {
                 "GIT_INDEX_FILE": str(index),
                 **variables_to_write(objects, git_places.objects),
@@ -554,9 +557,8 @@ class Git:
         git_dir = self._git_dir()
         with _scratch(git_dir) as (scratch, in_use):
             index = scratch / "index"
-            with suppress(FileNotFoundError):
-                # Copied to keep git's cached file data (stat); the entries themselves are replaced.
-                shutil.copyfile(git_dir / "index", index)
+            # Copied to keep git's cached file data (stat); the entries themselves are replaced.
+            copy_index(git_dir / "index", index)
             self._stage(paths, index)
             if tree not in {"", self._tree_in({"GIT_INDEX_FILE": str(index)})}:
                 raise ResultChangedError
@@ -614,8 +616,7 @@ class Git:
             return
         with _scratch(git_dir) as (scratch, _), _lock_index(git_dir, scratch):
             index, theirs = scratch / "index", git_dir / "index"
-            with suppress(FileNotFoundError):
-                shutil.copyfile(theirs, index)
+            copy_index(theirs, index)
             reply = self._git.run(
                 *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
                 stdin=listed.out,

@@ -6,10 +6,11 @@ bundles and ``git gc`` never see them.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -68,6 +69,19 @@ def places(git: GitProgram) -> RepositoryPlaces:
     )
     objects, _, index = decode_output(reply.out).removesuffix("\n").partition("\n")
     return RepositoryPlaces(objects=git.root() / objects, index=git.root() / index)
+
+
+def copy_index(index: Path, to: Path) -> None:
+    """Copy the index file ``index`` to ``to``; do nothing if it does not exist.
+
+    The copy has its time stamp, from which git knows which files may have changed since: it reads
+    those that are as young as the index, and goes by size and time for the others.
+    """
+    with suppress(FileNotFoundError), index.open("rb") as source, to.open("wb") as copy:
+        facts = os.fstat(source.fileno())
+        shutil.copyfileobj(source, copy)
+        copy.flush()  # a later write would set the time stamp again
+        os.utime(copy.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
 
 
 def folder(home: Path) -> Path:

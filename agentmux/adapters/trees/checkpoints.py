@@ -6,13 +6,11 @@ run every clean filter. The objects are in the session's directory; see `session
 
 from __future__ import annotations
 
-import os
-import shutil
 import stat
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -118,11 +116,7 @@ class GitCheckpoints:
     ) -> _Runner:
         """Copy the index to ``scratch``; return a runner of git commands that use the copy."""
         index = scratch / "index"
-        with suppress(FileNotFoundError):
-            # With its time stamp, from which git knows which files may have changed since.
-            shutil.copyfile(found.index, index)
-            facts = found.index.stat()
-            os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        session_objects.copy_index(found.index, index)
         more = {**extra, "GIT_INDEX_FILE": str(index)}
         return _Runner(self._git, more, deadline)
 

@@ -244,6 +244,43 @@ def test_what_was_dirty_at_start_is_left_out(started: Path, git: Git) -> None:
     assert git.changed_since(before) == ("agent.txt",)
 
 
+@pytest.fixture
+def rewritten(started: Path, run: Run) -> str:
+    """The name of a file that was changed in the moment in which git had written it and the index.
+
+    Nothing but its content shows that, and git compares it because the index is no younger.
+    """
+    run("config", "core.trustctime", "false")
+    file, index = started / "kept.txt", started / ".git" / "index"
+    moment = (10**9, 10**9)
+    os.utime(file, moment)
+    run("update-index", "--refresh")
+    os.utime(index, moment)
+    file.write_text("KEPT\n")
+    os.utime(file, moment)
+    return file.name
+
+
+def test_a_change_in_the_moment_of_the_last_look_is_shown(git: Git, rewritten: str) -> None:
+    assert "+KEPT" in git.patch(ChangeRange(since="HEAD"))
+
+
+def test_a_change_in_the_moment_of_the_last_look_is_committed(
+    git: Git, run: Run, rewritten: str
+) -> None:
+    tree = git.result_tree([rewritten])
+    git.commit("Change it", [rewritten], trailer=TRAILER, tree=tree)
+    assert run("show", f"HEAD:{rewritten}") == "KEPT\n"
+
+
+def test_a_change_in_the_moment_of_the_last_look_is_shown_after_a_commit_of_others(
+    started: Path, git: Git, run: Run, rewritten: str
+) -> None:
+    (started / "mine.txt").write_text("other\n")
+    git.commit("Change another", ["mine.txt"], trailer=TRAILER)
+    assert run("status", "--porcelain") == f" M {rewritten}\n"
+
+
 # --- committing -------------------------------------------------------------------------------
 
 
