@@ -133,6 +133,8 @@ have a queue of them when the others have nothing left to do."""
 
 _LONG = re.compile(r"\bmark\.(long|rare)\b")
 _WHOLLY_LONG = re.compile(rf"^pytestmark = .*{_LONG.pattern}", re.MULTILINE)
+_WHOLLY_RARE = re.compile(r"^pytestmark = .*\bmark\.rare\b", re.MULTILINE)
+_NONE_FOR = {"not long": _WHOLLY_LONG, "not rare": _WHOLLY_RARE}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -141,8 +143,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.match("test_*.py") or not wanted:
         return None
     text = collection_path.read_text()
-    if wanted == "not long":
-        return _WHOLLY_LONG.search(text) is not None or None
+    if wanted in _NONE_FOR:
+        return _NONE_FOR[wanted].search(text) is not None or None
     return (wanted.startswith("long") and _LONG.search(text) is None) or None
 
 
@@ -158,16 +160,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_turn)
     for item in items:
         if item.get_closest_marker("rare") is not None:
             item.add_marker(pytest.mark.long)
+    items.sort(key=_turn)
 
 
-def _turn(item: pytest.Item) -> int:
+def _turn(item: pytest.Item) -> tuple[bool, int]:
+    quick = item.get_closest_marker("long") is None
     if item.nodeid.startswith(MIXED):
-        return 1
-    return 0 if item.nodeid.startswith(SLOW) else 2
+        return quick, 1
+    return quick, 0 if item.nodeid.startswith(SLOW) else 2
 
 
 WaitUntil = Callable[..., None]

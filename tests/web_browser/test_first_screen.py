@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server
-from tests.web_browser.conftest import fits
+from tests.web_browser.conftest import at_each_width, fits
 
 if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Locator, Page
@@ -37,18 +37,18 @@ _BROKEN = """() => {
 def whole(page: "Page") -> None:
     """Check that no word of the page is broken, and that the page is not wider than the window."""
     fits(page)
-    assert page.evaluate(_BROKEN) == [], page.url
+    for size in at_each_width(page):
+        assert page.evaluate(_BROKEN) == [], (page.url, size)
 
 
 def first_screen(page: "Page", *places: str) -> None:
     """Check that each of these elements, and all of it, is seen without scrolling."""
-    size = page.viewport_size
-    assert size is not None
-    for place in places:
-        box = box_of(page.locator(place).first)
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= size["height"], place
-        assert box["x"] + box["width"] <= size["width"], place
+    for size in at_each_width(page):
+        for place in places:
+            box = box_of(page.locator(place).first)
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= size["height"], (place, size)
+            assert box["x"] + box["width"] <= size["width"], (place, size)
 
 
 def box_of(element: "Locator") -> "FloatRect":

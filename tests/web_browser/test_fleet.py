@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server
-from tests.web_browser.conftest import ONE_WIDTH, fits
+from tests.web_browser.conftest import fits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 expect = pytest.importorskip("playwright.sync_api", reason="./dev test-web installs it").expect
 
 
-@ONE_WIDTH
 def test_what_is_submitted_appears_without_loading_again(
     page: "Page", project: Project, server: Server
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server
-from tests.web_browser.conftest import ONE_WIDTH, fits, log_in
+from tests.web_browser.conftest import fits, log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -23,7 +23,6 @@ SCENARIO = {
 EVIL = "<script>window.taken = true</script>"
 
 
-@ONE_WIDTH
 def test_a_feature_from_its_question_to_its_commit(
     page: "Page", project: Project, server: Server
 ) -> None:
@@ -97,7 +96,6 @@ def test_a_feature_from_its_question_to_its_commit(
     assert page.evaluate("window.taken") is None
 
 
-@ONE_WIDTH
 def test_what_is_typed_stays_while_the_page_moves(
     page: "Page", project: Project, wait_until: WaitUntil
 ) -> None:
@@ -112,7 +110,6 @@ def test_what_is_typed_stays_while_the_page_moves(
     assert told == 1
 
 
-@ONE_WIDTH
 def test_a_live_screen_moves(page: "Page", project: Project) -> None:
     project.scenario({"roles": {"architect": {"dialog": "permission"}}})
     project.config("snapshots: {interval: 1h}\n")
@@ -172,7 +169,6 @@ def test_a_browser_without_a_cookie_sees_nothing(chromium: "Browser", server: Se
     context.close()
 
 
-@ONE_WIDTH
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://localhost:{port}/"])
 def test_another_name_of_the_same_port_sees_nothing(page: "Page", server: Server, url: str) -> None:
     other = page.context.new_page()
@@ -181,7 +177,6 @@ def test_another_name_of_the_same_port_sees_nothing(page: "Page", server: Server
     assert answer.status == 421
 
 
-@ONE_WIDTH
 def test_a_spent_link_logs_nobody_in(page: "Page", chromium: "Browser", server: Server) -> None:
     context = chromium.new_context()
     other = context.new_page()
@@ -190,7 +185,6 @@ def test_a_spent_link_logs_nobody_in(page: "Page", chromium: "Browser", server: 
     context.close()
 
 
-@ONE_WIDTH
 def test_another_site_sends_no_form(page: "Page", project: Project, server: Server) -> None:
     """A page of another origin has the form, and even its token; the browser sends our cookie not
     at all, or with the other origin."""
@@ -215,7 +209,6 @@ def test_another_site_sends_no_form(page: "Page", project: Project, server: Serv
     assert session.kinds("approve") == []
 
 
-@ONE_WIDTH
 def test_a_program_on_another_port_gets_no_cookie(page: "Page", server: Server) -> None:
     """Cookies ignore ports: what listens at another port of `localhost` must not get ours."""
     other = page.context.new_page()

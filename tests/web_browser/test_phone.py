@@ -10,7 +10,7 @@ from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.web.conftest import Server, descriptors
-from tests.web_browser.conftest import DESK, ONE_WIDTH, PHONE, fits, log_in
+from tests.web_browser.conftest import DESK, ON_A_PHONE, PHONE, RARE, at_each_width, fits, log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -23,15 +23,15 @@ CHECKED = "snapshots: {interval: 0.2s}\nverify:\n- {name: tests, run: [no-such-p
 def in_view(page: "Page", words: str) -> None:
     """Check that a button is seen without scrolling."""
     button = page.get_by_role("button", name=words, exact=True)
-    expect(button).to_be_visible()
-    place = button.bounding_box()
-    size = page.viewport_size
-    assert place is not None
-    assert size is not None
-    assert place["y"] + place["height"] <= size["height"]
-    assert place["x"] + place["width"] <= size["width"]
+    for size in at_each_width(page):
+        expect(button).to_be_visible()
+        place = button.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= size["height"]
+        assert place["x"] + place["width"] <= size["width"]
 
 
+@ON_A_PHONE
 def test_three_features_need_their_person(
     page: "Page", project: Project, wait_until: WaitUntil
 ) -> None:
@@ -95,6 +95,7 @@ def test_three_features_need_their_person(
     assert decided.kinds("approve") == ["approve"]
 
 
+@ON_A_PHONE
 def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> None:
     page.get_by_role("link", name="New session").click()
     fits(page)
@@ -110,6 +111,7 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     assert len(project.sessions()) == 1
 
 
+@ON_A_PHONE
 def test_a_message_of_success_goes_once_the_session_needs_its_user(
     page: "Page", project: Project
 ) -> None:
@@ -176,7 +178,6 @@ def link_files(made: Path, files: list[Path], path: Path) -> None:
         (path / each).hardlink_to(made / each)
 
 
-@ONE_WIDTH
 def test_the_stream_is_closed_while_the_page_is_hidden(
     page: "Page", project: Project, server: Server, wait_until: WaitUntil
 ) -> None:
@@ -200,7 +201,7 @@ def test_the_stream_is_closed_while_the_page_is_hidden(
     wait_until(watches)
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["1280", "390"])
+@pytest.mark.parametrize("size", [PHONE, pytest.param(DESK, marks=RARE)], ids=["390", "1280"])
 def test_without_its_script_everything_is_read_and_changes_are_asked_for(
     chromium: "Browser", project: Project, server: Server, size: "ViewportSize"
 ) -> None:
