@@ -99,7 +99,7 @@ def machine(tmp_path: Path) -> Machine:
 def test_help_names_every_command(machine: Machine) -> None:
     done = machine.dev("help")
     assert done.returncode == 0
-    tests = ("test", "test-short", "test-real", "test-fresh")
+    tests = ("test", "test-long", "test-real", "test-fresh")
     for command in (*tests, "demo", "check", "bench", "setup"):
         assert f"\n  {command} " in done.stdout
 
