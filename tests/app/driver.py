@@ -723,6 +723,9 @@ class NotedRepository:
     def committed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
+    def list_undone(self, commit: str) -> tuple[str, ...]:
+        return ()
+
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 

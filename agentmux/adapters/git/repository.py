@@ -183,6 +183,14 @@ class Git:
         paths = split(reply.out)
         return tuple(path for path in paths if not layout.is_ours(path))
 
+    def list_undone(self, commit: str) -> tuple[str, ...]:
+        committed = self.committed_since(commit)
+        if not committed:
+            return ()
+        words = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", commit, "--")
+        differing = {*split(self._git.must_read("compare the work tree", *words).out)}
+        return tuple(path for path in committed if path not in differing)
+
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         return self._only_in(commit, f"{HEADS}{branch}")
 

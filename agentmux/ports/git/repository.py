@@ -242,6 +242,15 @@ class Repository(Protocol):
             GitError: Git fails, for example because a commit does not exist.
         """
 
+    def list_undone(self, commit: str) -> tuple[str, ...]:
+        """Return those of `committed_since` that the work tree has as they were in ``commit``.
+
+        A commit of these files would undo what was committed since.
+
+        Raises:
+            GitError: Git fails, for example because a commit does not exist.
+        """
+
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         """Return the commits in the history of ``commit`` that a branch does not contain.
 

@@ -283,6 +283,20 @@ def test_the_result_of_a_worktree_is_its_branch_and_what_is_not_committed(
     assert git(place, "status", "--porcelain") == ""
 
 
+def test_what_a_commit_would_undo_is_named(apart: tuple[World, SessionState]) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    (place / "one.txt").write_text("1\n")
+    (place / "two.txt").write_text("2\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "By a person")
+    assert deliverable(world, state).undone == ()
+    (place / "one.txt").unlink()
+    (place / "two.txt").write_text("other\n")
+    result = deliverable(world, state)
+    assert (result.uncommitted, result.undone) == (("one.txt", "two.txt"), ("one.txt",))
+
+
 def test_what_came_from_the_base_meanwhile_is_not_of_the_result(
     project: Path, apart: tuple[World, SessionState]
 ) -> None:

@@ -155,6 +155,9 @@ def _files(
         title = found.message.splitlines()[0]
         yield f"to be committed: {format_count(len(now), 'file')}{more}, with the message “{title}”"
     yield from (f"  {line}" for line in _stat(world, files, state, found.paths))
+    if found.undone:
+        names = abbreviate_names(found.undone)
+        yield f"the commit undoes what was committed since the session began: {names}"
     yield from map(left_out_label, found.left_out)
 
 

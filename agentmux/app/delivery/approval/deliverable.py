@@ -25,7 +25,7 @@ from agentmux.core.pipeline.results import all_verdicts
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.git.repository import LeftCommits
+    from agentmux.ports.git.repository import Head, LeftCommits, Repository
     from agentmux.ports.session.session_files import SessionFiles
 
 _DIGEST_LENGTH = 20
@@ -40,6 +40,8 @@ class Deliverable:
         paths: The files of the result, relative to the top of the work tree; in a worktree,
             including those that are already committed.
         uncommitted: Those of ``paths`` that an approval would commit.
+        undone: Those of ``uncommitted`` that are again as they were before somebody committed a
+            change of them.
         left_out: The folders, ending in ``/``, that a commit leaves out because they are
             repositories that did not exist at the start.
         base: The id of the commit after which all changes are the session's own; None if it began
@@ -60,6 +62,7 @@ class Deliverable:
     message: str
     paths: tuple[str, ...] = ()
     uncommitted: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     base: str | None = None
     held_by_base: str = ""
@@ -95,6 +98,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         message=message(state),
         paths=tuple(sorted({*committed, *now})),
         uncommitted=now,
+        undone=tuple(path for path in _undone(repository, base, head) if path in now),
         left_out=tuple(path for path in own if path.endswith("/")),
         base=base,
         held_by_base=held_by_base(repository, state, base),
@@ -104,6 +108,10 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         brings_back=brought_back(world, state),
         tree=repository.result_tree(now),
     )
+
+
+def _undone(repository: Repository, base: str | None, head: Head) -> tuple[str, ...]:
+    return () if base in {None, head.commit} else repository.list_undone(str(base))
 
 
 def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
