@@ -113,6 +113,7 @@ def _disk(patient: DoctorInput) -> Iterable[DoctorFinding]:
 
 
 def _git(patient: DoctorInput) -> Iterator[DoctorFinding]:
+    from agentmux.adapters.disk import files
     from agentmux.adapters.git.program import GitProgram
     from agentmux.adapters.git.repository import require_identity
     from agentmux.adapters.trees.absent_folder import staged_for
@@ -123,6 +124,7 @@ def _git(patient: DoctorInput) -> Iterator[DoctorFinding]:
         yield warning("git", text, "git init")
         return
     yield fine("git", f"git {'.'.join(map(str, git.version()))}; repository {git.root()}")
+    files.require_writable(git.common_dir(), git.common_dir() / "HEAD")
     require_identity(git)
     listed = "\n".join(_lines(git, "worktree", "list", "--porcelain"))
     yield from machine_findings.lost_worktrees(listed, functools.partial(staged_for, git))

@@ -100,6 +100,30 @@ def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
     assert not project.processes()
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["is there", "is gone"])
+def test_a_git_directory_that_cannot_be_written_is_named_by_resume_and_doctor(
+    project: Project, there: bool
+) -> None:
+    project.scenario(SILENT)
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    project.ok("stop", session.name)
+    if not there:
+        shutil.rmtree(session.state["worktree"])
+    git = project.path / ".git"
+    folders = [git, *(each for each in git.rglob("*") if each.is_dir())]
+    for each in folders:
+        each.chmod(0o500)
+    done = project.program(*ordinary("resume", session.name, "--yes", "--detach"))
+    found = project.program(*ordinary("doctor")).stdout
+    for each in folders:
+        each.chmod(0o700)
+    assert done.returncode == 5, done.stderr
+    assert f"error: cannot write `{git}" in done.stderr
+    assert f"see who owns it: ls -ld {git}" in done.stderr
+    assert "problem  git " in found
+    assert f"cannot write `{git}" in found
+
+
 def read_only(project: Project, *words: str) -> tuple[str, ...]:
     """Return the argv of an agentmux command that finds the project mounted read-only."""
     alone = ("unshare", "-m") if os.geteuid() == 0 else ("unshare", "-rm")

@@ -54,7 +54,7 @@ def test_a_setup_runs_before_the_first_agent(project: Project) -> None:
 
 @pytest.mark.rare("CI runs a setup before the first agent")
 @pytest.mark.follows(
-    "fix git.setup in the configuration: …agentmux resume … --repin", "agentmux stop …, then "
+    "fix git.setup in the configuration: …agentmux resume … --repin", "agentmux stop … && "
 )
 def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     project: Project, wait_until: WaitUntil
@@ -79,7 +79,7 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     wait_until(lambda: session.state["phase"] == "failed", 20)
     assert "(exit 3)" in session.state["interruption"]["cause"]
     shown = project.ok("status", session.name)
-    assert f"agentmux stop {session.name}, then agentmux resume {session.short} --repin" in shown
+    assert f"agentmux stop {session.name} && agentmux resume {session.short} --repin" in shown
     project.ok("stop", session.name)
     # A repin takes what has changed since, and says so beforehand.
     (project.path / ".gitignore").write_text(".env\n")

@@ -147,7 +147,7 @@ def test_a_session_of_0_1_0_is_looked_at_stopped_and_resumed(
     wait_until(lambda: "Demo agent" in old.run("show", session.name, "--role", "coder-1").stdout)
     tool.upgrade()
     assert installed(old, "--version") == f"{VERSION}\n"
-    then = f"agentmux stop {session.name}, then agentmux resume {session.short}"
+    then = f"agentmux stop {session.name} && agentmux resume {session.short}"
 
     (listed,) = old.json("list")["sessions"]
     assert (listed["phase"], listed["live"]) == ("implementing", True)
@@ -189,7 +189,7 @@ def test_decisions_wait_until_a_session_of_0_1_0_is_resumed(old: Project, tool: 
     ):
         said = old.fails(3, *words)
         assert f"the orchestrator of session {session.short} is of an older AgentMux" in said
-        assert f"hint: agentmux stop {session.name}, then agentmux resume {session.short}" in said
+        assert f"hint: agentmux stop {session.name} && agentmux resume {session.short}" in said
     assert session.read("tool_events.jsonl") == before
     diff = old.run("diff", session.name, "--stat")
     assert "demo_part_1.py" in diff.stdout

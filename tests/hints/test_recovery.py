@@ -121,8 +121,6 @@ def test_the_original_of_a_copy_is_resumed(
 
 
 @pytest.mark.follows(
-    "the worktree is gone: agentmux stop …, then agentmux resume … makes it again,"
-    " from its last checkpoint (…)",
     "a resume makes it again: agentmux resume …",
 )
 def test_a_worktree_that_was_deleted_is_made_again(running: Session, work: Work) -> None:

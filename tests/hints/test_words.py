@@ -209,12 +209,20 @@ def test_a_small_feature_starts(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
-@pytest.mark.follows("agentmux stop …, then agentmux resume …", "then: agentmux resume …")
-def test_a_session_is_stopped_and_resumed(project: Project, work: Work) -> None:
+@pytest.mark.follows("agentmux stop … && agentmux resume …")
+def test_a_session_is_stopped_and_resumed(
+    project: Project, work: Work, wait_until: WaitUntil
+) -> None:
     project.scenario(WAITS)
-    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    session = project.start("add a greeting", "--worktree").settled("architect")
     work.plant(Path(session.state["worktree"]), "a coder")
-    went_well(project, f"agentmux stop {session.name}, then agentmux resume {session.short}")
+    place = Path(session.state["worktree"])
+    place.rename(place.with_name("away"))
+    wait_until(lambda: "worktree is gone" in str(session.runtime.get("problem")))
+    place.with_name("away").rename(place)
+    line = shown("agentmux stop … && agentmux resume …", session.runtime["problem"])
+    done = project.program("sh", "-c", f"{line.split(' (')[0]} --yes --detach")
+    assert done.returncode == 0, done.stderr
     session.until_seat("architect")
     assert work.lost() == []
 

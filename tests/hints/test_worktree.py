@@ -163,9 +163,14 @@ def test_a_trial_ends_though_the_branch_is_elsewhere(
 
 @pytest.mark.follows(
     "then: agentmux approve --push",
-    "fix that, then: agentmux approve … --push (or --keep)",
+    "fix that, then: agentmux approve … --push",
+    "or push nothing: agentmux approve … --keep",
 )
-def test_a_result_is_pushed(decided: Session, works: Work) -> None:
+@pytest.mark.parametrize(
+    "hint",
+    ["fix that, then: agentmux approve … --push", "or push nothing: agentmux approve … --keep"],
+)
+def test_a_result_is_pushed(decided: Session, works: Work, hint: str) -> None:
     project, name = decided.project, decided.name
     refusal = project.fails(2, "approve", name, "--yes", "--push")
     made = project.root / "r.git"
@@ -176,7 +181,7 @@ def test_a_result_is_pushed(decided: Session, works: Work) -> None:
     went_well(project, shown("then: agentmux approve --push", refusal), code=1)
     refusal = project.fails(1, "approve", name, "--yes", "--push")
     project.git("init", "-q", "--bare", str(made))
-    went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
+    went_well(project, shown(hint, refusal))
     decided.wait("done")
     assert works.lost() == []
 
@@ -963,7 +968,7 @@ def test_what_others_pushed_is_brought_in(decided: Session, works: Work, url: st
     refusal = project.fails(1, "approve", name, "--yes", "--push")
     assert "\nhint: bring in what others pushed there: git -C" in refusal, "a line to copy"
     went_well(project, shown("bring in what others pushed there: … && …", refusal))
-    went_well(project, shown("fix that, then: agentmux approve … --push (or --keep)", refusal))
+    went_well(project, shown("fix that, then: agentmux approve … --push", refusal))
     decided.wait("done")
     result = project.git("rev-parse", branch)
     assert project.git_at(there, "rev-parse", branch) == result

@@ -50,6 +50,18 @@ _BARE: Final = re.compile(
 """A command of git that writes files, and may write over one that git ignores."""
 
 
+def test_commands_in_one_line_can_be_pasted_as_they_are() -> None:
+    """A shell takes ``then`` for the name of a program, or for a word of the command before."""
+    joined = re.compile(r"^(?:agentmux|git) [^`\n]*?, then (?:agentmux|git|…)")
+    assert not {
+        each.text
+        for each in messages()
+        for command in each.commands
+        if joined.search(each.text[each.text.index(command.text) :])
+    }, "two lines, or &&: core/names/words/session_commands.py"
+    assert joined.search("agentmux stop x, then agentmux resume x")
+
+
 def test_no_word_of_a_command_begins_with_an_equals_sign() -> None:
     """zsh, unlike other shells, replaces a bare ``=NAME`` by the path of the program NAME."""
     bare = re.compile(r"(?<!\S)=(?=[\w…-])")

@@ -592,6 +592,21 @@ def is_read_only(folder: Path) -> bool:
     return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
+def require_writable(folder: Path, path: Path) -> None:
+    """Check that files can be created in and deleted from ``folder``; this changes nothing.
+
+    Args:
+        folder: An existing folder.
+        path: What is to be written, for the message.
+
+    Raises:
+        DataError: The system does not let us; the hint suits the cause.
+    """
+    if not os.access(folder, os.W_OK | os.X_OK):
+        reason = errno.EROFS if is_read_only(folder) else errno.EACCES
+        raise unwritable(path, OSError(reason, os.strerror(reason)))
+
+
 def unwritable(path: Path, error: OSError) -> DataError:
     """Return the `DataError` for a file that cannot be written; its hint suits the cause.
 

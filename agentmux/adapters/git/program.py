@@ -204,6 +204,15 @@ class GitProgram:
             raise to_git_error(purpose, reply)
         return reply
 
+    def common_dir(self) -> Path:
+        """Return the repository's git directory, which all its worktrees share.
+
+        Raises:
+            GitError: Git cannot tell.
+        """
+        reply = self.must_read("find the repository", "rev-parse", "--git-common-dir")
+        return self.root() / decode_output(reply.out).removesuffix("\n")
+
     def commit(self, name: str, *, cwd: Path | None = None) -> str | None:
         """Return the id of the commit that ``name`` (a ref, hash or expression) means.
 

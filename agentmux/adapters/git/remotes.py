@@ -77,8 +77,7 @@ class ConfiguredRemotes:
 
         There the user's own ``git push`` runs; a worktree is in another place.
         """
-        common = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
-        shared = self._git.root() / decode_output(common.out).removesuffix("\n")
+        shared = self._git.common_dir()
         urls = decode_output(self._git.read("remote", "get-url", "--push", "--all", remote).out)
         for url in urls.splitlines() if shared.name == ".git" else ():
             place = os.path.normpath(shared.parent / url)

@@ -41,10 +41,7 @@ class ClaimFolder:
         with files.explain_errors(self._folder / "*.lock"):
             if not there.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            if not os.access(there, os.W_OK | os.X_OK):
-                read_only = os.statvfs(there).f_flag & os.ST_RDONLY
-                number = errno.EROFS if read_only else errno.EACCES
-                raise OSError(number, os.strerror(number))
+            files.require_writable(there, self._folder / "*.lock")
 
     def path(self, program: str, home: str, conversation: str) -> Path:
         return self._folder / f"{_digest(program, home, conversation)}.lock"

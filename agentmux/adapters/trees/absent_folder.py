@@ -105,9 +105,7 @@ def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
     Raises:
         GitError: Git cannot read the worktree's index.
     """
-    common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
-    folder = git.root() / decode_output(common.out).removesuffix("\n") / "worktrees"
-    for link in folder.glob("*/gitdir"):
+    for link in git.common_dir().glob("worktrees/*/gitdir"):
         if link.read_text(errors="surrogateescape").strip() == f"{place}/.git":
             return _list_staged(git, link.parent, ("HEAD",))
     return ()

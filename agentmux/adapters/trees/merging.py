@@ -229,8 +229,7 @@ class Merges:
 
     def _alone(self) -> AbstractContextManager[int]:
         """Keep other orchestrators from merging during the ``with`` block; see `inherited_lock`."""
-        reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
-        path = self._git.root() / decode_output(reply.out).removesuffix("\n") / _LOCK
+        path = self._git.common_dir() / _LOCK
         return inherited_lock(path, "another merge of agentmux is under way in this repository")
 
 

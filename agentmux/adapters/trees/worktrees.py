@@ -7,7 +7,6 @@ file ``agentmux-session`` in its git directory (the last step of creating it), a
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import shutil
@@ -161,9 +160,7 @@ class LinkedWorktrees:
 
     def _common(self) -> Path:
         """Return the repository's git directory, which all its worktrees share."""
-        reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
-        common = decode_output(reply.out).removesuffix("\n")
-        return Path(os.path.realpath(self._git.root() / common))
+        return Path(os.path.realpath(self._git.common_dir()))
 
     def _branches(self) -> list[str]:
         reply = self._git.must_read(
@@ -225,6 +222,7 @@ class LinkedWorktrees:
                 error = self.obstacle(spec, again=again)
                 if error is not None:
                     raise error
+                self._require_writable(spec)
                 self._claim(spec)
                 with restored_tree(self._git, spec if again else None) as saved:
                     warnings = self._add(spec, held)
@@ -520,8 +518,14 @@ class LinkedWorktrees:
         )
 
     def _lock(self, spec: WorktreeSpec) -> None:
-        """Lock the worktree if it is unlocked, so that git keeps it while its disk is away."""
+        """Lock the worktree if it is unlocked, so that git keeps it while its disk is away.
+
+        Raises:
+            DataError: Git cannot write there, so the session could not work.
+        """
         tree = work_tree(spec.path)
+        if tree is not None:
+            files.require_writable(tree.git_dir, tree.git_dir / "HEAD")
         if tree is not None and not (tree.git_dir / "locked").exists():
             words = ("worktree", "lock", "--reason", spec.session, str(spec.path))
             self._git.run(*words)  # a failure does no harm
@@ -751,8 +755,7 @@ class LinkedWorktrees:
 
     def remove(self, spec: WorktreeSpec, tip: str | None) -> None:
         self._require_linked(spec)
-        for each in (self._common(), *self._own(spec)):
-            _require_writable(each)
+        self._require_writable(spec)
         # Renamed first, so that a killed removal does not leave half of a worktree at its path.
         trash = _trash(spec)
         with files.explain_errors(spec.path):
@@ -773,6 +776,11 @@ class LinkedWorktrees:
         with suppress(OSError):  # the folder is not empty, or does not exist
             spec.path.parent.rmdir()
         self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)
+
+    def _require_writable(self, spec: WorktreeSpec) -> None:
+        """Check that git's files about the worktree can be changed, before anything is."""
+        for each in (self._common(), *self._own(spec)):
+            files.require_writable(each, each / "HEAD")
 
     def _is_here(self, spec: WorktreeSpec) -> bool:
         """Whether the worktree belongs to this repository."""
@@ -961,17 +969,6 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
 def _trash(spec: WorktreeSpec) -> Path:
     """Return the temporary path of the worktree during its removal."""
     return spec.path.with_name(f"{_REMOVING}{spec.session}")
-
-
-def _require_writable(git_dir: Path) -> None:
-    """Check that files in ``git_dir`` can be deleted, before anything is.
-
-    Raises:
-        DataError: The system does not let us; the hint suits the cause.
-    """
-    if not os.access(git_dir, os.W_OK):
-        reason = errno.EROFS if files.is_read_only(git_dir) else errno.EACCES
-        raise files.unwritable(git_dir / "HEAD", OSError(reason, os.strerror(reason)))
 
 
 def _held_words(found: HeldWork, is_only: bool) -> str:

@@ -51,6 +51,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.end_causes import LOST, STOPPED_BY_USER
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
 from agentmux.ports.tmux.display import MonitorContent, MonitorMessage
 from agentmux.ports.tmux.terminal import (
@@ -346,8 +347,8 @@ class Orchestrator:
 
         It is not tried again before the session is resumed.
         """
-        way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
-        text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
+        way_on = f"it is not tried again before: {stop_and_resume(self._name)}"
+        text = f"{what}: {in_words(error)}; {way_on}"
         logger.error("%s is not tried again: %s", what, in_words(error))
         self.say(f"problem: {text}")
         self._given_up[what] = text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import SessionStatus, mend_setup
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, INTERRUPTED, KEEP, RUNNING
+from agentmux.core.names.words.session_commands import stop_and_resume
 
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
@@ -212,14 +213,14 @@ def next_lines(view: SessionView) -> tuple[str, ...]:
         mended = view.status == SessionStatus.FAILED and _failed_seat(view) == SETUP
         return (f"agentmux resume {name}", *(f"or {mend_setup(name, stop=False)}",) * mended)
     failed = view.status == SessionStatus.FAILED
-    return (f"agentmux stop {name}, then agentmux resume {name}",) * failed
+    return (stop_and_resume(name),) * failed
 
 
 def _describe_resume(view: SessionView) -> str:
     """Return how to resume a session that only a resume can repair."""
     name = view.session
     if view.outdated or view.live:
-        return f"agentmux stop {name}, then agentmux resume {name}"
+        return stop_and_resume(name)
     return f"agentmux resume {name}"
 
 

@@ -48,6 +48,7 @@ from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, pipeline_for
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
@@ -237,7 +238,7 @@ async def _drive(
 
 def _require_installed(session: str) -> None:
     """Check that agents and deliveries can be started; see `LoopDependencies.require_installed`."""
-    require_installed(way_on=f"agentmux stop {session}, then agentmux resume {session}")
+    require_installed(way_on=stop_and_resume(session))
 
 
 def require_lease(path: Path, now: Callable[[], datetime]) -> None:

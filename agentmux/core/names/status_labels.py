@@ -203,7 +203,7 @@ def mend_setup(session: str, *, stop: bool = True) -> str:
         session: The session's name in the commands.
         stop: Whether the session is live, so that the advice begins with stopping it.
     """
-    first = f"agentmux stop {session}, then " if stop else ""
+    first = f"agentmux stop {session} && " if stop else ""
     return f"fix git.setup in the configuration: {first}agentmux resume {session} --repin"
 
 

@@ -89,7 +89,7 @@ def test_an_unexpected_error_is_tried_three_times_and_then_a_failure(studio: Stu
     (reason,) = reasons(studio)
     name = studio.session.name
     assert "ModuleNotFoundError: No module named 'agentmux.gone'" in reason
-    assert f"agentmux stop {name}, then agentmux resume {name}" in reason
+    assert f"agentmux stop {name} && agentmux resume {name}" in reason
 
 
 def test_a_failure_that_cannot_be_recorded_is_not_tried_again(
@@ -123,7 +123,7 @@ def test_a_failure_that_cannot_be_recorded_is_not_tried_again(
     studio.drive("start", deadline_s=60)
     thread.join()
     assert runs.read_text() == "run\n"
-    assert "agentmux stop add-a-calculator, then agentmux resume add-a-calculator" in shown[0]
+    assert "agentmux stop add-a-calculator && agentmux resume add-a-calculator" in shown[0]
     assert reasons(studio) == []
 
 

@@ -920,8 +920,8 @@ def test_a_worktree_that_is_gone_is_told_once_and_no_agent_fails_for_it(stage: S
             away = place.rename(place.with_name("away"))
             await stage.until(lambda: problem(stage))
             assert problem(stage) == (
-                "the worktree is gone: agentmux stop add-a-greeting, then agentmux resume "
-                f"add-a-greeting makes it again, from its last checkpoint ({place})"
+                "the worktree is gone; to make it again: agentmux stop add-a-greeting && agentmux"
+                f" resume add-a-greeting (from its last checkpoint, at {place})"
             )
             os.kill(stage.pane("architect").pid, signal.SIGKILL)
             for _ in range(3):  # a look that began before may still end

@@ -538,7 +538,7 @@ def test_a_setup_that_failed_can_be_mended() -> None:
     mend = "or fix git.setup in the configuration: "
     again = f"agentmux resume {name} --repin"
     assert next_step(view(failed, WORKING)) == (
-        f"agentmux restart {name} --role setup; {mend}agentmux stop {name}, then {again}"
+        f"agentmux restart {name} --role setup; {mend}agentmux stop {name} && {again}"
     )
     assert next_step(view(failed, GONE)) == f"agentmux resume {name}; {mend}{again}"
 
@@ -709,7 +709,7 @@ def test_the_pipeline_is_named_where_it_is_not_the_usual_one() -> None:
     assert found.is_other_pipeline
 
 
-@pytest.mark.parametrize(("liveness", "stop"), [(GONE, ""), (WORKING, "agentmux stop {}, then ")])
+@pytest.mark.parametrize(("liveness", "stop"), [(GONE, ""), (WORKING, "agentmux stop {} && ")])
 def test_a_worktree_that_is_not_at_its_place_is_named_and_only_a_resume_is_next(
     tmp_path: Path, liveness: Liveness, stop: str
 ) -> None:

@@ -23,8 +23,8 @@ KNOWN = ("approve", "help", "list", "remove", "resume", "stop")
         ("to resume it: agentmux resume x", "to resume it: agentmux --project '/a b/p' resume x"),
         ("agentmux list", "agentmux --project '/a b/p' list"),
         (
-            "agentmux stop x, then agentmux resume x",
-            "agentmux --project '/a b/p' stop x, then agentmux --project '/a b/p' resume x",
+            "agentmux stop x && agentmux resume x",
+            "agentmux --project '/a b/p' stop x && agentmux --project '/a b/p' resume x",
         ),
         ("agentmux --project /q list", "agentmux --project /q list"),
         ("agentmux help", "agentmux help"),
@@ -68,8 +68,8 @@ WHOLE = "20260101-101500-add-auth"
         (f"to resume it: agentmux resume {WHOLE}", "to resume it: agentmux resume add-auth"),
         (f"`coder` of session {WHOLE}.", "`coder` of session add-auth."),
         (
-            f"agentmux stop {WHOLE}, then agentmux resume {WHOLE} --repin",
-            f"agentmux stop {WHOLE}, then agentmux resume add-auth --repin",
+            f"agentmux stop {WHOLE} && agentmux resume {WHOLE} --repin",
+            f"agentmux stop {WHOLE} && agentmux resume add-auth --repin",
         ),
         (
             f"agentmux approve {WHOLE} --merge, or agentmux diff {WHOLE}",

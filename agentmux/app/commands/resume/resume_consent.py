@@ -37,6 +37,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import Policy
 from agentmux.core.conversation.launch_policy import EVERY, ORDINARY, LaunchPolicy
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.errors import BlockedError, UsageError
 from agentmux.ports.git.worktrees import FolderGoneError
 
@@ -325,7 +326,7 @@ def reattach_with_consent(
             f"session {entry.name} was moved from {liveness.moved_from} while it ran, so its agents"
             " cannot find it",
             reason="session_live",
-            hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
+            hints=(stop_and_resume(entry.name),),
         )
     if liveness.locked:
         raise BlockedError(

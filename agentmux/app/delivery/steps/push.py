@@ -59,5 +59,6 @@ class PushStep:
 
 
 def _with_way_out(error: GitError, work: StepWork) -> AgentmuxError:
-    again = f"fix that, then: agentmux approve {work.home.name} --push (or --keep)"
-    return GitError(error.message, hints=(*error.hints, again))
+    again = f"fix that, then: agentmux approve {work.home.name} --push"
+    other = f"or push nothing: agentmux approve {work.home.name} --keep"
+    return GitError(error.message, hints=(*error.hints, again, other))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.loop.background_tasks import TRIES, UnrecordedError, in_words
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.errors import AgentmuxError, SupersededError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def describe_unexpected(error: Exception, session: str) -> str:
         error: The last of several unexpected errors.
         session: The name of the session, for the commands with which to try again.
     """
-    again = f"agentmux stop {session}, then agentmux resume {session}"
+    again = stop_and_resume(session)
     return (
         f"it failed {TRIES} times by an unexpected error: {in_words(error)}; orchestrator.log has"
         f" more; if AgentMux was replaced or removed meanwhile: {again}; then approve again"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.names.version import VERSION
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.errors import BlockedError
 from agentmux.ports.processes import Lock
 
@@ -61,7 +62,7 @@ def require_own_version(lock: Lock, session: str) -> None:
         f"the orchestrator of session {session} is of {_as_words(version)}, and this is AgentMux "
         f"{VERSION}: it would not do all that is asked of it here",
         reason="version",
-        hints=(f"agentmux stop {session}, then agentmux resume {session}",),
+        hints=(stop_and_resume(session),),
     )
 
 

@@ -11,6 +11,7 @@ from agentmux.app.session.workplace.workplace import inner, is_away, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
+from agentmux.core.names.words.session_commands import stop_and_resume
 from agentmux.errors import BlockedError
 from agentmux.ports.git.worktrees import WORKTREE_GONE, WorktreeSpec
 
@@ -130,8 +131,8 @@ def lost_worktree(state: SessionState, name: str) -> BlockedError:
     ``name`` is the session's name, for the commands.
     """
     return BlockedError(  # the commands come first, because the monitor is narrow
-        f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
-        f" from its last checkpoint ({state.worktree})",
+        f"the worktree is gone; to make it again: {stop_and_resume(name)} (from its last"
+        f" checkpoint, at {state.worktree})",
         reason=WORKTREE_GONE,
     )
 
