@@ -321,6 +321,21 @@ def unstashable(project: Project, works: Work) -> str:
     return project.git("status", "--porcelain", "--untracked-files=all")
 
 
+@pytest.mark.follows("git -C … update-index --no-… -- …", "git -C …… stash push --all --message …")
+def test_a_hidden_edit_in_a_trial_is_put_aside(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    went_well(project, shown(ASIDE, project.fails(3, "try", name)))
+    project.ok("try", name)
+    project.git("update-index", "--skip-worktree", "calc.py")
+    works.write("a hidden edit in the trial", project.path / "calc.py")
+    refusal = project.fails(3, "try", "--off")
+    assert "your checkout has something else in the way: calc.py\n" in refusal
+    went_well(project, shown("put them aside: …", refusal))
+    told = went_well(project, "agentmux try --off")
+    assert "bring what you changed into the session's worktree" in told
+    assert works.lost() == []
+
+
 @pytest.mark.follows("git -C …… add --sparse --all", "move it away: mv … …")
 def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
