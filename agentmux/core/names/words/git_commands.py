@@ -23,6 +23,7 @@ def put_aside(
     *,
     top: str,
     why: str,
+    leave_out: Collection[str] = (),
     to_stage: Collection[str] = (),
     flags: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
@@ -34,6 +35,7 @@ def put_aside(
         paths: The files, relative to ``top``; None for all changes outside ``.agentmux``.
         top: The top-level directory of the work tree.
         why: The message of the stash.
+        leave_out: Folders to leave as they are if ``paths`` is None.
         to_stage: Those that git cannot stash before they are staged, such as intent-to-add files.
         flags: Those whose changes git was told not to show, with the letter that
             ``git ls-files -v`` shows. Their flags are taken away.
@@ -46,10 +48,12 @@ def put_aside(
         add = f"git -C {place}{_literal_option(to_stage)} add --sparse --all"
         commands.append(f"{add} -- {_quote_all(to_stage)}")
     if paths is None:
+        without = (shlex.quote(f":(top,exclude,literal){path}") for path in leave_out)
         commands.append(
             f"git -C {place} stash push --include-untracked --message {message}"
             " -- :/ ':(top,exclude,glob)**/.agentmux' ':(top,exclude,glob)**/.agentmux/**'"
         )
+        commands[-1] = " ".join((commands[-1], *without))
     else:
         stash = f"git -C {place}{_literal_option(paths)} stash push --all --message {message}"
         commands.append(f"{stash} -- {_quote_all(paths)}")
