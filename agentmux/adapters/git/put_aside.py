@@ -70,9 +70,10 @@ def _stash(
     plain = [path for path in paths if not _is_moved(top, path, folders)]
     named = None if is_all or is_sparse else plain
     unborn = _unborn_repositories(git) if named is None else ()
+    ignored = _ignored_files(git, plain) if is_sparse and plain else ()
     to_stage = [
         path
-        for path in _to_stage(git, named, is_sparse=is_sparse)
+        for path in (*_to_stage(git, named, is_sparse=is_sparse), *ignored)
         if not _is_moved(top, path, folders)
     ]
     hidden = {*hidden_changes(git)} & {*plain}
@@ -88,6 +89,13 @@ def _stash(
         to_stage=to_stage,
         flags=note.flags,
     )
+
+
+def _ignored_files(git: GitProgram, paths: Collection[str]) -> list[str]:
+    """Return the ignored files at or below these paths; a stash that names no path leaves them."""
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--")
+    literal = (f":(top,literal){path}" for path in paths)
+    return [*split(git.must_read("list ignored files", *words, *literal).out)]
 
 
 def _unborn_repositories(git: GitProgram) -> list[str]:

@@ -89,6 +89,22 @@ def test_what_is_outside_of_a_sparse_checkout_is_on_the_disk_again(project: Path
     assert status(project) == before
 
 
+def test_an_ignored_file_in_the_way_is_put_aside_in_a_sparse_checkout(project: Path) -> None:
+    git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
+    in_way = ("small/x[1].log", "big/y.log", "small/folder")
+    for name in (*in_way[:2], "small/folder/z.log", "small/folder/new.txt", "small/other.log"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("mine\n")
+    before = status(project)
+    hints = tuple(aside_hints(program(project), in_way, FOR_TRIAL))
+    for hint in hints:
+        follow(hint)
+    assert not any((project / each).exists() for each in in_way)
+    assert (project / "small" / "other.log").exists()
+    put_back(project)
+    assert status(project) == before
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_repository_without_a_commit_is_left_where_it_is(project: Path, *, sparse: bool) -> None:
     for name in ("small/a new[1]", "small/it's new", "small/other"):

@@ -36,7 +36,8 @@ def put_aside(
         top: The top-level directory of the work tree.
         why: The message of the stash.
         leave_out: Folders to leave as they are if ``paths`` is None.
-        to_stage: Those that git cannot stash before they are staged, such as intent-to-add files.
+        to_stage: Those that git cannot stash before they are staged, such as intent-to-add files;
+            without ``paths``, ignored files, too.
         flags: Those whose changes git was told not to show, with the letter that
             ``git ls-files -v`` shows. Their flags are taken away.
     """
@@ -45,7 +46,7 @@ def put_aside(
     for flag, hidden in by_flag(flags):
         commands.append(f"git -C {place} update-index --no-{flag} -- {_quote_all(hidden)}")
     if to_stage:
-        add = f"git -C {place}{_literal_option(to_stage)} add --sparse --all"
+        add = f"git -C {place}{_literal_option(to_stage)} add --force --sparse --all"
         commands.append(f"{add} -- {_quote_all(to_stage)}")
     if paths is None:
         without = (shlex.quote(f":(top,exclude,literal){path}") for path in leave_out)
