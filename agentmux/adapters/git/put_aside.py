@@ -80,6 +80,7 @@ def _stash(
     note = StashNote(
         flags={path: letter for path, letter in hidden_flags(git).items() if path in hidden},
         staged=tuple(each for each in to_stage if is_sparse and os.path.lexists(top / each)),
+        written=tuple(_staged_files(git)) if is_sparse else (),
     )
     return git_commands.put_aside(
         named,
@@ -89,6 +90,12 @@ def _stash(
         to_stage=to_stage,
         flags=note.flags,
     )
+
+
+def _staged_files(git: GitProgram) -> Iterator[str]:
+    """Yield the files on the disk whose changes are all staged."""
+    places = (path for status, path in _changes(git, "no") if status in {"A ", "M ", "T "})
+    return (path for path in places if not layout.is_ours(path))
 
 
 def _ignored_files(git: GitProgram, paths: Collection[str]) -> list[str]:

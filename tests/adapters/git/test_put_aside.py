@@ -89,6 +89,21 @@ def test_what_is_outside_of_a_sparse_checkout_is_on_the_disk_again(project: Path
     assert status(project) == before
 
 
+def test_what_is_staged_outside_of_a_sparse_checkout_is_on_the_disk_again(project: Path) -> None:
+    git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
+    changes = ("a.txt", "b.txt", "big/one.txt", "big/new.txt", "small/two.txt")
+    for name in changes:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("staged\n")
+        git(project, "add", "--sparse", name)
+    (project / "b.txt").write_text("staged, and then changed\n")
+    before = status(project)
+    put_aside(project, *changes)
+    assert not (project / "big" / "new.txt").exists()
+    put_back(project)
+    assert status(project) == before
+
+
 def test_an_ignored_file_in_the_way_is_put_aside_in_a_sparse_checkout(project: Path) -> None:
     git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
     in_way = ("small/x[1].log", "big/y.log", "small/folder")

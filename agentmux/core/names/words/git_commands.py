@@ -62,7 +62,11 @@ def put_aside(
 
 
 def after_put_back(
-    *, top: str, to_unstage: Collection[str] = (), flags: Mapping[str, str] = MappingProxyType({})
+    *,
+    top: str,
+    to_unstage: Collection[str] = (),
+    to_write: Collection[str] = (),
+    flags: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the shell commands that follow when a stash of `put_aside` was restored.
 
@@ -72,13 +76,15 @@ def after_put_back(
         top: The top-level directory of the work tree.
         to_unstage: New and changed files of a sparse checkout that `put_aside` staged. Git restores
             those that are outside of its definition in the index alone, so they are written, too.
+        to_write: Those that the user had staged: they are written, too, and stay staged.
         flags: The files whose flags `put_aside` took away; they are set again.
     """
     place, commands = shlex.quote(top), []
+    if to_unstage or to_write:
+        write = "checkout-index --ignore-skip-worktree-bits --quiet"
+        commands.append(f"git -C {place} {write} -- {_quote_all((*to_unstage, *to_write))}")
     if to_unstage:
         named = _quote_all(to_unstage)
-        write = "checkout-index --ignore-skip-worktree-bits --quiet"
-        commands.append(f"git -C {place} {write} -- {named}")
         commands.append(f"git -C {place}{_literal_option(to_unstage)} reset --quiet -- {named}")
     for flag, hidden in by_flag(flags):
         commands.append(f"git -C {place} update-index --{flag} -- {_quote_all(hidden)}")
