@@ -326,7 +326,22 @@ def unstashable(project: Project, works: Work) -> str:
     return project.git("status", "--porcelain", "--untracked-files=all")
 
 
-@pytest.mark.follows("git -C …… add --sparse --all", "move it away: mv … …")
+@pytest.mark.follows("git -C … update-index --no-… -- …", "git -C …… stash push --all --message …")
+def test_a_hidden_edit_in_a_trial_is_put_aside(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    went_well(project, shown(ASIDE, project.fails(3, "try", name)))
+    project.ok("try", name)
+    project.git("update-index", "--skip-worktree", "calc.py")
+    works.write("a hidden edit in the trial", project.path / "calc.py")
+    refusal = project.fails(3, "try", "--off")
+    assert "your checkout has something else in the way: calc.py\n" in refusal
+    went_well(project, shown("put them aside: …", refusal))
+    told = went_well(project, "agentmux try --off")
+    assert "bring what you changed into the session's worktree" in told
+    assert works.lost() == []
+
+
+@pytest.mark.follows("git -C …… add --force --sparse --all", "move it away: mv … …")
 def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     unstashable(project, works)
@@ -949,7 +964,7 @@ def test_a_merge_with_conflicts_is_looked_at_first(decided: Session, works: Work
     assert works.lost() == []
 
 
-@pytest.mark.parametrize("url", ["{}", "../r.git", "a clone of one branch", "no remote"])
+@pytest.mark.parametrize("url", ["{}", "../r.git", "a fork", "a clone of one branch", "no remote"])
 def test_what_others_pushed_is_brought_in(decided: Session, works: Work, url: str) -> None:
     project, name, branch = decided.project, decided.name, decided.state["branch"]
     there = project.root / "r.git"
@@ -958,6 +973,10 @@ def test_what_others_pushed_is_brought_in(decided: Session, works: Work, url: st
         project.git("config", "remote.pushDefault", str(there))
     else:
         project.git("remote", "add", "origin", url if url.startswith(".") else str(there))
+    if url == "a fork":
+        project.git("init", "-q", "--bare", str(project.root / "up.git"))
+        project.git("config", "remote.origin.url", str(project.root / "up.git"))
+        project.git("config", "remote.origin.pushurl", str(there))
     if url == "a clone of one branch":
         project.git("config", "remote.origin.fetch", "+refs/heads/main:refs/remotes/origin/main")
     project.git("push", "-q", str(there), f"{branch}:{branch}")

@@ -24,9 +24,9 @@ def aside_hints(
 ) -> Iterator[str]:
     """Yield hints with the commands that put changes in the work tree aside; changes nothing.
 
-    Git stashes neither a repository nested in the work tree, nor a link in place of a folder, nor
-    a folder in place of a file with the ignored files in it, nor which commit a submodule has
-    checked out: for each of these, a hint comes before the stash.
+    Git stashes neither a repository nested in the work tree, nor a folder with one, nor a link in
+    place of a folder, nor a folder in place of a file with the ignored files in it, nor which
+    commit a submodule has checked out: for each of these, a hint comes before the stash.
 
     Args:
         git: Runs git in the work tree.
@@ -69,19 +69,47 @@ def _stash(
     is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
     plain = [path for path in paths if not _is_moved(top, path, folders)]
     named = None if is_all or is_sparse else plain
+    unborn = _unborn_repositories(git) if named is None else ()
+    ignored = _ignored_files(git, plain) if is_sparse and plain else ()
     to_stage = [
         path
-        for path in _to_stage(git, named, is_sparse=is_sparse)
+        for path in (*_to_stage(git, named, is_sparse=is_sparse), *ignored)
         if not _is_moved(top, path, folders)
     ]
     hidden = {*hidden_changes(git)} & {*plain}
     note = StashNote(
         flags={path: letter for path, letter in hidden_flags(git).items() if path in hidden},
         staged=tuple(each for each in to_stage if is_sparse and os.path.lexists(top / each)),
+        written=tuple(_staged_files(git)) if is_sparse else (),
     )
     return git_commands.put_aside(
-        named, top=str(top), why=note.add_to(why), to_stage=to_stage, flags=note.flags
+        named,
+        top=str(top),
+        why=note.add_to(why),
+        leave_out=unborn,
+        to_stage=to_stage,
+        flags=note.flags,
     )
+
+
+def _staged_files(git: GitProgram) -> Iterator[str]:
+    """Yield the files on the disk whose changes are all staged."""
+    places = (path for status, path in _changes(git, "no") if status in {"A ", "M ", "T "})
+    return (path for path in places if not layout.is_ours(path))
+
+
+def _ignored_files(git: GitProgram, paths: Collection[str]) -> list[str]:
+    """Return the ignored files at or below these paths; a stash that names no path leaves them."""
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--")
+    literal = (f":(top,literal){path}" for path in paths)
+    return [*split(git.must_read("list ignored files", *words, *literal).out)]
+
+
+def _unborn_repositories(git: GitProgram) -> list[str]:
+    """Return the nested repositories with no commit checked out: git fails when it stages them."""
+    places = (path for _, path in _changes(git, "all") if not layout.is_ours(path))
+    nested = (path for path in places if path.endswith("/"))
+    return [path for path in nested if git.at(git.root() / path).commit("HEAD") is None]
 
 
 def repository_around(top: Path, path: str) -> str | None:
@@ -96,13 +124,19 @@ def repository_around(top: Path, path: str) -> str | None:
 def _unstashable(top: Path, path: str, folders: Collection[str]) -> str | None:
     link = next((each for each in parents_of(path) if (top / each).is_symlink()), None)
     folder = next((each for each in (*parents_of(path), path) if each in folders), None)
-    return link or repository_around(top, path) or folder
+    within = path if _has_repository(top / path) else None
+    return link or repository_around(top, path) or folder or within
 
 
 def _is_moved(top: Path, path: str, folders: Collection[str]) -> bool:
     """Whether a hint moves away what is at a path, and nothing is left there to be stashed."""
     is_inside = any(each in folders for each in parents_of(path))
-    return is_inside or repository_around(top, path) is not None
+    is_new = path not in folders and _has_repository(top / path)
+    return is_inside or is_new or repository_around(top, path) is not None
+
+
+def _has_repository(folder: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink() and any(folder.rglob(".git"))
 
 
 def parents_of(path: str) -> list[str]:

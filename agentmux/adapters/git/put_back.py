@@ -26,10 +26,12 @@ class StashNote:
         flags: The files whose changes git was told not to show, with their letters in
             ``git ls-files -v``. The flags were taken away.
         staged: The files of a sparse checkout that were staged.
+        written: Those that the user had staged, and that were on the disk as they were staged.
     """
 
     flags: Mapping[str, str] = field(default_factory=dict)
     staged: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
     def add_to(self, message: str) -> str:
         """Return the message of the stash with this note; as it is if the note is empty."""
@@ -86,7 +88,9 @@ def stash_hints(
     place = shlex.quote(str(top))
     for number, (_, stash) in enumerate(sorted(stashes, key=itemgetter(0))):
         name, note = stash.commit[:12] if number else stash.name, stash.note
-        then = git_commands.after_put_back(top=str(top), to_unstage=note.staged, flags=note.flags)
+        then = git_commands.after_put_back(
+            top=str(top), to_unstage=note.staged, to_write=note.written, flags=note.flags
+        )
         if number:
             back = f"git -C {place} stash apply --index {name}"
             yield f"another one, maybe of an earlier time, on {stash.made_on}: {back}{then}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
@@ -56,30 +57,38 @@ class ConfiguredRemotes:
 
     def push(self, remote: str, branch: str, commit: str) -> None:
         words = ("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
-        # The language: a word of git is looked for.
-        places = dict(self._resolve_urls(remote))
+        urls = self._list_urls(remote, "--push", "--all")
+        places = dict(self._resolve_urls(urls))
         resolved = (f"url.{place}.insteadOf={url}" for url, place in places.items())
         settings = (word for each in resolved for word in ("-c", each))
+        # The language: a word of git is looked for.
         reply = self._git.run(*settings, *words, extra={"LANGUAGE": "en"}, out=end())
-        if reply.status != 0 and not self._was_pushed(remote, branch, commit):
-            place = next(iter(places.values()), remote)
+        # Of several places, the remote-tracking branch does not say which one has the commit.
+        if reply.status != 0 and not (len(urls) < 2 and self._was_pushed(remote, branch, commit)):
+            is_same = not places and urls == self._list_urls(remote, "--all")
+            named = [remote] if is_same else [places.get(url, url) for url in urls]
+            place = next((each for each in named if _has_rejected(each, reply.err)), named[0])
             hints = (self._hint_to_catch_up(place, branch),) if _REJECTED in reply.err else ()
             raise to_refused_error(f"git could not push to `{remote}`", reply, hints=hints)
 
     def _hint_to_catch_up(self, place: str, branch: str) -> str:
         git = f"git -C {shlex.quote(str(self._git.root()))}"
-        fetch = f"{git} fetch {shlex.quote(place)} {shlex.quote(branch)}"
+        fetch = f"{git} fetch {shlex.quote(_without_password(place))} {shlex.quote(branch)}"
         # A clone of a single branch has no remote-tracking branch for others, nor has a URL.
         return f"bring in what others pushed there: {fetch} && {merge('FETCH_HEAD', git=git)}"
 
-    def _resolve_urls(self, remote: str) -> Iterator[tuple[str, str]]:
-        """Yield the relative URLs of a remote, each with its place as seen from the main checkout.
+    def _list_urls(self, remote: str, *options: str) -> list[str]:
+        reply = self._git.read("remote", "get-url", *options, remote)
+        return decode_output(reply.out).splitlines()
 
-        There the user's own ``git push`` runs; a worktree is in another place.
+    def _resolve_urls(self, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield the relative ones of these URLs, each with its place.
+
+        They count from the main checkout, where the user's own ``git push`` runs; a worktree is in
+        another place.
         """
         shared = self._git.common_dir()
-        urls = decode_output(self._git.read("remote", "get-url", "--push", "--all", remote).out)
-        for url in urls.splitlines() if shared.name == ".git" else ():
+        for url in urls if shared.name == ".git" else ():
             place = os.path.normpath(shared.parent / url)
             if url.startswith(("./", "../")) and "=" not in place:
                 yield url, place
@@ -88,3 +97,13 @@ class ConfiguredRemotes:
         """Whether the remote branch is known to contain ``commit`` already; it asks no server."""
         ref = f"refs/remotes/{remote}/{branch}"
         return self._git.read("merge-base", "--is-ancestor", commit, ref).status == 0
+
+
+def _has_rejected(url: str, output: str) -> bool:
+    """Return whether the place with this URL, which git names without a user, has rejected."""
+    named = re.sub(r"^(\w+://)?[^/@]*@", r"\1", url)
+    return f"To {named}\n ! {_REJECTED}" in output
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"^(\w+://[^/:@]*):[^/@]*@", r"\1@", url)

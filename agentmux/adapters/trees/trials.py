@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,10 @@ from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
+from agentmux.core.names.layout import is_ours
 from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import abbreviate_names
-from agentmux.core.names.words.git_commands import FOR_TRIAL
+from agentmux.core.names.words.git_commands import FOR_TRIAL, IN_TRIAL
 from agentmux.ports.git.merging import CheckoutDirtyError
 from agentmux.ports.git.repository import GitError, GitRefusedError
 from agentmux.ports.git.trials import Trial
@@ -60,19 +61,14 @@ class GitTrials:
         return self._way_back(trial).list_written() if trial.is_returning else ()
 
     def _way_back(self, trial: Trial) -> CheckoutSides:
-        """Compare the checkout with the way back from the trial, which was interrupted."""
-        return CheckoutSides(self._git, trial.commit, self._tip(trial), was_interrupted=True)
+        """Compare the checkout with the way back from the trial, perhaps an interrupted one."""
+        git, tip = self._git, self._tip(trial)
+        return CheckoutSides(git, trial.commit, tip, was_interrupted=trial.is_returning)
 
     def begin(self, trial: Trial) -> None:
         sides = CheckoutSides(self._git, trial.head, trial.commit)
         # Going back would delete files of the user that are like the session's.
-        in_way = tuple(sorted({*sides.in_way(), *sides.list_written()}))
-        if in_way:
-            raise CheckoutDirtyError(
-                f"your checkout has something else in the way: {abbreviate_names(in_way)}",
-                paths=in_way,
-                hints=tuple(aside_hints(self._git, in_way, FOR_TRIAL)),
-            )
+        self._require_free((*sides.in_way(), *sides.list_written()), FOR_TRIAL)
         trial = replace(trial, flags=self._flags(sides))
         self._record(trial)
         self._mark("--no-", trial.flags)
@@ -90,6 +86,15 @@ class GitTrials:
                 hints=("take them back: agentmux try --off",) if left else (),
             )
         self._record(replace(trial, is_shown=True))
+
+    def _require_free(self, in_way: Iterable[str], why: str) -> None:
+        paths = tuple(sorted({*in_way}))
+        if paths:
+            raise CheckoutDirtyError(
+                f"your checkout has something else in the way: {abbreviate_names(paths)}",
+                paths=paths,
+                hints=tuple(aside_hints(self._git, paths, why)),
+            )
 
     def _flags(self, sides: CheckoutSides) -> Mapping[str, str]:
         """Return the flags of the files that a checkout of the new side writes or deletes.
@@ -111,20 +116,7 @@ class GitTrials:
     def end(self, trial: Trial) -> None:
         head = self._head()
         if head == trial.commit:
-            if trial.is_returning:  # and was killed: the files that are there already count
-                with suppress(GitRefusedError):  # git then says what is wrong
-                    self._way_back(trial).update_index()
-            self._record(replace(trial, is_returning=True))
-            back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
-            words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
-            reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
-            if reply.status != 0 and self._head() == trial.commit:
-                tip = self._tip(trial)
-                after = CheckoutSides(self._git, trial.commit, tip, has_failed=True)
-                left = undo_and_report(after)
-                if not left:
-                    self._record(replace(trial, is_returning=False))
-                raise to_refused_error(f"git could not go back{left}", reply)
+            self._go_back(trial)
         elif head == trial.head and not trial.is_shown:
             # The checkout was killed before HEAD moved.
             sides = CheckoutSides(self._git, trial.head, trial.commit, was_interrupted=True)
@@ -138,6 +130,25 @@ class GitTrials:
                 )
         self._clean_log()
         self.delete_record()
+
+    def _go_back(self, trial: Trial) -> None:
+        sides = self._way_back(trial)
+        # If git is stopped after this, all files that it has begun to write are its own.
+        in_way = (each for each in sides.in_way() if each in sides.paths or not is_ours(each))
+        self._require_free(in_way, IN_TRIAL)
+        if trial.is_returning:  # and was killed: the files that are there already count
+            with suppress(GitRefusedError):  # git then says what is wrong
+                sides.update_index()
+        self._record(replace(trial, is_returning=True))
+        back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
+        words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
+        reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
+        if reply.status != 0 and self._head() == trial.commit:
+            after = CheckoutSides(self._git, trial.commit, self._tip(trial), has_failed=True)
+            left = undo_and_report(after)
+            if not left:
+                self._record(replace(trial, is_returning=False))
+            raise to_refused_error(f"git could not go back{left}", reply)
 
     def _mark(self, option: str, flags: Mapping[str, str]) -> None:
         """Set the flags of the files, or take them away with the option ``--no-``."""

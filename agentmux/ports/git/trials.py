@@ -75,6 +75,8 @@ class Trials(Protocol):
         Raises:
             GitRefusedError: Git refuses; the trial goes on.
             CheckoutDirtyError: The checkout was killed, and the user has changed its files since.
+                Or changes that git does not show, or ignored files, are where the way back has
+                files; then nothing has changed.
         """
 
     def delete_record(self) -> None:

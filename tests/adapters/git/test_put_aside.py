@@ -89,6 +89,70 @@ def test_what_is_outside_of_a_sparse_checkout_is_on_the_disk_again(project: Path
     assert status(project) == before
 
 
+def test_what_is_staged_outside_of_a_sparse_checkout_is_on_the_disk_again(project: Path) -> None:
+    git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
+    changes = ("a.txt", "b.txt", "big/one.txt", "big/new.txt", "small/two.txt")
+    for name in changes:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("staged\n")
+        git(project, "add", "--sparse", name)
+    (project / "b.txt").write_text("staged, and then changed\n")
+    before = status(project)
+    put_aside(project, *changes)
+    assert not (project / "big" / "new.txt").exists()
+    put_back(project)
+    assert status(project) == before
+
+
+def test_an_ignored_file_in_the_way_is_put_aside_in_a_sparse_checkout(project: Path) -> None:
+    git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
+    in_way = ("small/x[1].log", "big/y.log", "small/folder")
+    for name in (*in_way[:2], "small/folder/z.log", "small/folder/new.txt", "small/other.log"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("mine\n")
+    before = status(project)
+    hints = tuple(aside_hints(program(project), in_way, FOR_TRIAL))
+    for hint in hints:
+        follow(hint)
+    assert not any((project / each).exists() for each in in_way)
+    assert (project / "small" / "other.log").exists()
+    put_back(project)
+    assert status(project) == before
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_repository_without_a_commit_is_left_where_it_is(project: Path, *, sparse: bool) -> None:
+    for name in ("small/a new[1]", "small/it's new", "small/other"):
+        git(project, "init", "-q", name)
+        (project / name / "in.txt").write_text("new\n")
+    other = project / "small/other"
+    git(other, "add", "-A")
+    git(other, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "One")
+    if sparse:
+        git(project, "sparse-checkout", "set", "--no-cone", "/small", "/*.txt")
+    for name in ("a.txt", "small/new.txt"):
+        (project / name).write_text("changed\n")
+    before = status(project)
+    put_aside(project, "a.txt", "small/new.txt")
+    assert not (project / "small" / "new.txt").exists()
+    put_back(project)
+    assert status(project) == before
+
+
+@pytest.mark.follows("mv … …")
+def test_a_folder_with_repositories_in_place_of_a_new_file_is_moved(project: Path) -> None:
+    git(project, "init", "-q", "data/in/it")
+    (project / "data" / "in" / "it" / "x.txt").write_text("new\n")
+    (project / "data" / "x.log").write_text("ignored\n")
+    before = status(project)
+    for hint in (hints := tuple(aside_hints(program(project), ("data",), FOR_TRIAL))):
+        follow(hint)
+    assert not (project / "data").exists()
+    for hint in hints:
+        follow(hint.partition("; after")[2])
+    assert status(project) == before
+
+
 @pytest.mark.follows("mv … …")
 def test_a_folder_in_place_of_a_file_is_moved_away_and_back(project: Path) -> None:
     put_folder(project / "a.txt")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.program import GitProgram
-from agentmux.adapters.git.remotes import ConfiguredRemotes
+from agentmux.adapters.git.remotes import ConfiguredRemotes, _has_rejected, _without_password
 from agentmux.ports.git.remotes import NoRemoteError
-from agentmux.ports.git.repository import GitError
+from agentmux.ports.git.repository import GitError, GitRefusedError
 from tests.app.driver import git, make_project
 
 
@@ -81,6 +81,38 @@ def test_a_relative_url_counts_from_the_checkout_as_the_users_own_push(
     for folder, name in ((place, "from-the-worktree"), (project, "from-the-checkout")):
         remotes(folder).push("origin", name, commit)
         assert tip(there, name) == commit
+
+
+def test_what_was_rejected_is_fetched_from_where_it_was_pushed(project: Path) -> None:
+    for name in ("origin", "up", "fork"):
+        add(project, name)
+    up, fork = project.parent / "up.git", project.parent / "fork.git"
+    first = tip(project, "HEAD")
+    git(project, "push", "-q", str(fork), "HEAD:refs/heads/agentmux/x")
+    git(project, "commit", "-q", "--allow-empty", "-m", "By somebody")
+    git(project, "push", "-q", str(fork), "HEAD:refs/heads/agentmux/x")
+    git(project, "reset", "-q", "--hard", first)
+    git(project, "commit", "-q", "--allow-empty", "-m", "Mine")
+    mine = tip(project, "HEAD")
+    git(project, "remote", "set-url", "--push", "origin", str(up))
+    git(project, "remote", "set-url", "--push", "--add", "origin", str(fork))
+    with pytest.raises(GitRefusedError) as caught:
+        remotes(project).push("origin", "agentmux/x", mine)
+    assert f" fetch {fork} agentmux/x && " in caught.value.hints[0]
+    git(project, "config", "--unset-all", "remote.origin.pushurl")
+    git(project, "remote", "set-url", "origin", str(fork))
+    git(project, "update-ref", "-d", "refs/remotes/origin/agentmux/x")
+    with pytest.raises(GitRefusedError) as caught:
+        remotes(project).push("origin", "agentmux/x", mine)
+    assert " fetch origin agentmux/x && " in caught.value.hints[0]
+
+
+def test_no_password_stands_in_a_hint() -> None:
+    url = "https://me:secret@example.invalid/r.git"
+    assert _without_password(url) == "https://me@example.invalid/r.git"
+    assert _has_rejected(url, "To https://example.invalid/r.git\n ! [rejected] x -> x")
+    assert _has_rejected("git@example.invalid:r", "To example.invalid:r\n ! [rejected] x -> x")
+    assert _without_password("/srv/a:b@c/r.git") == "/srv/a:b@c/r.git"
 
 
 def test_a_push_that_others_went_on_from_counts_as_done(project: Path) -> None:

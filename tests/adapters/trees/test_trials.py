@@ -305,6 +305,64 @@ def test_flags_are_given_back_after_a_trial(project: Path) -> None:
     assert git(project, "ls-files", "-v") == before
 
 
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_a_hidden_edit_in_a_trial_is_never_overwritten(project: Path, flag: str) -> None:
+    trial = trial_with_code(project)
+    trials(project).begin(trial)
+    git(project, "update-index", flag, "b.txt", "z.txt")
+    (project / "b.txt").write_text("b.t")  # the beginning of both sides
+    shown = trials(project).current()
+    assert shown is not None
+    for _ in range(2):
+        with pytest.raises(CheckoutDirtyError, match=r"has something else in the way: b\.txt$"):
+            trials(project).end(shown)
+        assert (project / "b.txt").read_text() == "b.t"
+        assert trials(project).current() == shown
+
+
+def test_a_file_of_our_folder_that_was_cut_down_in_a_trial_is_named(project: Path) -> None:
+    rules = project / ".agentmux" / "docs" / "rules.md"
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text("one\ntwo\n")
+    git(project, "add", "-f", ".agentmux/docs/rules.md")
+    git(project, "commit", "-qm", "Rules")
+    before = git(project, "rev-parse", "HEAD").strip()
+    rules.write_text("one\ntwo\nthree\n")
+    git(project, "commit", "-qam", "More rules")
+    after = git(project, "rev-parse", "HEAD").strip()
+    git(project, "reset", "-q", "--hard", before)
+    trials(project).begin(Trial(session="x", commit=after, branch="main", head=before))
+    rules.write_text("one\n")
+    shown = trials(project).current()
+    assert shown is not None
+    with pytest.raises(CheckoutDirtyError, match=r"in the way: \.agentmux/docs/r") as caught:
+        trials(project).end(shown)
+    assert rules.read_text() == "one\n"
+    (aside,) = caught.value.hints
+    subprocess.run(["sh", "-c", aside.partition(": ")[2]], check=True, capture_output=True)
+    trials(project).end(shown)
+    assert rules.read_text() == "one\ntwo\n"
+
+
+def test_an_ignored_file_in_the_way_back_is_named(project: Path) -> None:
+    trial = trial_with_code(project)
+    trials(project).begin(trial)
+    config = project / ".agentmux" / "config.yaml"
+    config.write_text("{}\n")
+    git(project, "add", "-f", str(config))
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "exclude").write_text("a.txt\n")
+    (project / "a.txt").write_text("mine\n")
+    shown = trials(project).current()
+    assert shown is not None
+    with pytest.raises(CheckoutDirtyError, match=r"in the way: a\.txt$") as caught:
+        trials(project).end(shown)
+    (aside,) = caught.value.hints
+    subprocess.run(["sh", "-c", aside.partition(": ")[2]], check=True, capture_output=True)
+    trials(project).end(shown)
+    assert git(project, "status", "--porcelain").split() == ["A", ".agentmux/config.yaml"]
+
+
 def test_a_note_that_cannot_be_read_is_no_trial(project: Path) -> None:
     for text in ("", "{", '{"session": 1}', "[]"):
         (project / ".git" / NOTE).write_text(text)

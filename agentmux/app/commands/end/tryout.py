@@ -173,8 +173,8 @@ def end_trial(world: World) -> tuple[str, ...]:
 
     Raises:
         NotFoundError: The checkout shows no session.
-        BlockedError: The checkout has changes, or commits that are on no branch; or the earlier
-            branch is gone.
+        BlockedError: The checkout has changes, even hidden ones, or commits that are on no branch;
+            or the earlier branch is gone.
         GitError: Git refuses.
     """
     trial = world.git.trials.current()

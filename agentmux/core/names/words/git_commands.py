@@ -23,6 +23,7 @@ def put_aside(
     *,
     top: str,
     why: str,
+    leave_out: Collection[str] = (),
     to_stage: Collection[str] = (),
     flags: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
@@ -34,7 +35,9 @@ def put_aside(
         paths: The files, relative to ``top``; None for all changes outside ``.agentmux``.
         top: The top-level directory of the work tree.
         why: The message of the stash.
-        to_stage: Those that git cannot stash before they are staged, such as intent-to-add files.
+        leave_out: Folders to leave as they are if ``paths`` is None.
+        to_stage: Those that git cannot stash before they are staged, such as intent-to-add files;
+            without ``paths``, ignored files, too.
         flags: Those whose changes git was told not to show, with the letter that
             ``git ls-files -v`` shows. Their flags are taken away.
     """
@@ -43,13 +46,15 @@ def put_aside(
     for flag, hidden in by_flag(flags):
         commands.append(f"git -C {place} update-index --no-{flag} -- {_quote_all(hidden)}")
     if to_stage:
-        add = f"git -C {place}{_literal_option(to_stage)} add --sparse --all"
+        add = f"git -C {place}{_literal_option(to_stage)} add --force --sparse --all"
         commands.append(f"{add} -- {_quote_all(to_stage)}")
     if paths is None:
+        without = (shlex.quote(f":(top,exclude,literal){path}") for path in leave_out)
         commands.append(
             f"git -C {place} stash push --include-untracked --message {message}"
             " -- :/ ':(top,exclude,glob)**/.agentmux' ':(top,exclude,glob)**/.agentmux/**'"
         )
+        commands[-1] = " ".join((commands[-1], *without))
     else:
         stash = f"git -C {place}{_literal_option(paths)} stash push --all --message {message}"
         commands.append(f"{stash} -- {_quote_all(paths)}")
@@ -57,7 +62,11 @@ def put_aside(
 
 
 def after_put_back(
-    *, top: str, to_unstage: Collection[str] = (), flags: Mapping[str, str] = MappingProxyType({})
+    *,
+    top: str,
+    to_unstage: Collection[str] = (),
+    to_write: Collection[str] = (),
+    flags: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the shell commands that follow when a stash of `put_aside` was restored.
 
@@ -67,13 +76,15 @@ def after_put_back(
         top: The top-level directory of the work tree.
         to_unstage: New and changed files of a sparse checkout that `put_aside` staged. Git restores
             those that are outside of its definition in the index alone, so they are written, too.
+        to_write: Those that the user had staged: they are written, too, and stay staged.
         flags: The files whose flags `put_aside` took away; they are set again.
     """
     place, commands = shlex.quote(top), []
+    if to_unstage or to_write:
+        write = "checkout-index --ignore-skip-worktree-bits --quiet"
+        commands.append(f"git -C {place} {write} -- {_quote_all((*to_unstage, *to_write))}")
     if to_unstage:
         named = _quote_all(to_unstage)
-        write = "checkout-index --ignore-skip-worktree-bits --quiet"
-        commands.append(f"git -C {place} {write} -- {named}")
         commands.append(f"git -C {place}{_literal_option(to_unstage)} reset --quiet -- {named}")
     for flag, hidden in by_flag(flags):
         commands.append(f"git -C {place} update-index --{flag} -- {_quote_all(hidden)}")
