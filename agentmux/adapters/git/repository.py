@@ -340,7 +340,7 @@ class Git:
         )
 
     def list_internal_changes(self) -> tuple[str, ...]:
-        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
         reply = self._git.must_read("list changes", *words, "--ignore-submodules=all")
         paths = (entry[3:] for entry in split(reply.out))
         ours = (path for path in paths if layout.is_ours(path))

@@ -134,12 +134,13 @@ def _nothing(found: Deliverable, where: str) -> Iterator[str]:
 
 
 def _internal(world: World, state: SessionState) -> Iterator[str]:
-    """Yield which changes of tracked files in ``.agentmux`` the commit leaves out."""
+    """Yield which changes in ``.agentmux`` the commit leaves out."""
     # In the checkout, they are the user's.
     paths = world.repository.list_internal_changes() if state.worktree else ()
     if paths:
         place, named = shlex.quote(state.worktree or ""), " ".join(map(shlex.quote, paths))
-        commit = f"git -C {place} commit --message Configuration -- {named}"
+        add = f"git -C {place} add -- {named}"
+        commit = f"{add} && git -C {place} commit --message Configuration -- {named}"
         yield f"the commit leaves out what is in .agentmux: {abbreviate_names(paths)}"
         yield f"to have it in the result, first: {commit}"
 
