@@ -309,7 +309,8 @@ class Orchestrator:
             self._finished = True
             await self._performer.end_all()
             self._session.files.sweep(all_ended=True)
-            self._world.traces.forget(self._session.state.session_id, self._session.files.path)
+            with suppress(DataError):  # the removal of the session tries again
+                self._world.traces.forget(self._session.state.session_id, self._session.files.path)
             with self.reporting("what was delivered"):
                 from agentmux.app.delivery.steps.outcome import delivered_lines
 

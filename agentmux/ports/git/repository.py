@@ -234,7 +234,7 @@ class Repository(Protocol):
         """
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, except those in ``.agentmux``.
+        """Return the files in which HEAD differs from a commit, except those of sessions.
 
         Uncommitted changes do not count. Paths are relative to the top of the work tree.
 

@@ -68,8 +68,8 @@ def merges_to(project: Path, state: SessionState) -> str:
     found = deliverable(here, state)
     where = destination(here, files, state, found, "merge")
     asked = approval_question(here, files, state)
-    assert where in asked.lines
-    assert asked.effect == f"commit 1 file: one.txt; {where}"
+    assert [line for line in where.splitlines() if line not in asked.lines] == []
+    assert asked.effect == f"commit 1 file: one.txt; {'; '.join(where.splitlines())}"
     assert asked.approval.then == "merge"
     return where
 
@@ -82,14 +82,14 @@ def test_what_a_merge_would_be_refused_for_is_said_before_the_question(
     said = merges_to(project, state)
     assert said.startswith("it cannot be merged now: branch `main` is checked out in")
     assert said.endswith(
-        f"changes in one.txt; put them aside: git -C {project} stash push --all --message"
-        " 'put aside for a merge' -- one.txt; then:"
+        f"changes in one.txt\nput them aside: git -C {project} stash push --all --message"
+        " 'put aside for a merge' -- one.txt\nthen:"
         f" agentmux approve {NAME} --merge"
     )
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Mine")
     assert merges_to(project, state) == (
-        "it cannot be merged now: conflicts with branch `main` in one.txt; have a coder resolve it:"
+        "it cannot be merged now: conflicts with branch `main` in one.txt\nhave a coder resolve it:"
         f" agentmux request-changes --from fixing --session {NAME}"
         " 'Merge main into this branch, and resolve the conflicts.'"
     )

@@ -127,7 +127,7 @@ def _doing(found: Deliverable, where: str) -> str:
     """Return what approving does, worded to follow "to"."""
     behind = (left_behind_label(each.subjects) for each in found.left_behind)
     without = "".join(f"; {label}" for label in (*map(left_out_label, found.left_out), *behind))
-    then = f"; {where}" if where else ""
+    then = "".join(f"; {line}" for line in where.splitlines())
     if not found.paths:
         held = found.held_by_base
         left = f"nothing is left to commit: {held}{then}" if held else "there is nothing to commit"
