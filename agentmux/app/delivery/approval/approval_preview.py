@@ -138,8 +138,10 @@ def _internal(world: World, state: SessionState) -> Iterator[str]:
     paths = world.repository.list_internal_changes() if state.worktree else ()
     if paths:
         place, named = shlex.quote(state.worktree or ""), " ".join(map(shlex.quote, paths))
-        add = f"git -C {place} add -- {named}"
-        commit = f"{add} && git -C {place} commit --message Configuration -- {named}"
+        commit = (
+            f"git -C {place} add -- {named}"
+            f" && git -C {place} commit --message Configuration -- {named}"
+        )
         yield f"the commit leaves out what is in .agentmux: {abbreviate_names(paths)}"
         yield f"to have it in the result, first: {commit}"
 
