@@ -136,7 +136,7 @@ def test_a_session_at_rest_says_why_and_whether_a_resume_is_safe() -> None:
     lines = text(facts(state, GONE, safety=Safety.CHOICE, warned="coder has no conversation"))
     assert "interrupted: the machine went down" in lines
     assert "needs a choice: coder has no conversation" in lines
-    assert any(each.startswith("R: resume") for each in lines)
+    assert "R: resume; there you choose: new conversation, shell or stopped" in lines
 
 
 def test_a_resume_that_is_blocked_is_not_offered() -> None:

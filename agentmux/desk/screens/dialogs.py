@@ -347,6 +347,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         super().__init__()
         self._title, self._lines, self._seats, self._key = title, tuple(lines), seats, key
         self._chosen = dict.fromkeys(range(len(seats)), SeatChoice.PLANNED)
+        self._natives = [at for at, each in enumerate(seats) if SeatChoice.FRESH in each.digests]
 
     def compose(self) -> ComposeResult:
         """Yield the text and the seats, and below them the keys."""
@@ -355,9 +356,16 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
             with VerticalScroll():
                 yield _text(self._lines)
                 yield _text(self._list_seats(), id_="choices")
-            seats = " · 1-9 change a seat · f all new" if self._seats else ""
-            keys = f"Enter resume{seats} · Esc leave"
-            yield Static(keys, markup=False, classes="foot")
+            yield Static(self._foot(), markup=False, classes="foot")
+
+    def _foot(self) -> str:
+        """Return what the keys do now; a key that could change nothing is left out."""
+        seats = " · 1-9 next choice" * any(len(each.digests) > 1 for each in self._seats)
+        new = f" · f {'as planned' if self._are_new() else 'all new'}" * bool(self._natives)
+        return f"Enter resume{seats}{new} · Esc leave"
+
+    def _are_new(self) -> bool:
+        return all(self._chosen[place] is SeatChoice.FRESH for place in self._natives)
 
     def on_mount(self) -> None:
         """Focus the text, so that keys scroll it."""
@@ -378,6 +386,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         self._chosen.update(chosen)
         shown = "\n".join(printable(each) for each in self._list_seats())
         self.query_one("#choices", Static).update(shown)
+        self.query_one(".foot", Static).update(self._foot())
 
     def action_change(self, place: int) -> None:
         """Take the next choice for the seat with the index ``place``; none for an unknown index."""
@@ -390,11 +399,8 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
 
         If that was chosen for all of them already, go back to the plan.
         """
-        native = [
-            place for place, each in enumerate(self._seats) if SeatChoice.FRESH in each.digests
-        ]
-        are = all(self._chosen[place] is SeatChoice.FRESH for place in native)
-        self._choose(dict.fromkeys(native, SeatChoice.PLANNED if are else SeatChoice.FRESH))
+        choice = SeatChoice.PLANNED if self._are_new() else SeatChoice.FRESH
+        self._choose(dict.fromkeys(self._natives, choice))
 
     def action_yes(self) -> None:
         """Close the dialog with what was chosen."""
