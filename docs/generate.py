@@ -379,8 +379,8 @@ for a limit*, *done*. An interrupted session is *safe to resume* if all conversa
 in brackets what else its number takes: new, shell (a shell for you instead of its agent), stopped
 (until you choose in its pane). *Cannot resume* means that something prevents it, such as an agent
 that is not installed; the overview gives the reason, and `R` says how to get on. A narrow list has
-room for *safe*, *choice* and *blocked* only. A search looks in the given name, the first line of the feature, the project, the phase
-and the status, as all searches of AgentMux.
+room for *safe*, *choice* and *blocked* only. A search looks in the given name, the first line of
+the feature, the project, the phase and the status, as all searches of AgentMux.
 
 No two lines of the list are alike. Where a name is cut, the project stays. Sessions whose names are
 alike show the part in which they differ, or when they were started.
