@@ -78,6 +78,11 @@ class Safety(StrEnum):
     CHOICE = "needs a choice"
     BLOCKED = "cannot resume"
 
+    @property
+    def mark(self) -> str:
+        """One word instead of the value, for narrow lists: ``safe``, ``choice`` or ``blocked``."""
+        return self.name.lower()
+
 
 class Colour(StrEnum):
     """The colour of a status; always shown together with its label.

@@ -109,7 +109,7 @@ def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
     if row.is_lost:
         return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value
     if shown.group is StatusGroup.INTERRUPTED and row.safety is not None:
-        word = row.safety.value if roomy else row.safety.name.lower()
+        word = row.safety.value if roomy else row.safety.mark
         return word, _SAFETY_COLOURS[row.safety].value
     colour = status_colour(shown.status).value
     if roomy:
