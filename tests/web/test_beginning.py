@@ -54,7 +54,7 @@ def test_a_session_is_started_with_any_text(page: Page, feature: str) -> None:
 
 def test_what_the_first_start_would_ask_is_refused(page: Page) -> None:
     """Which agent plays the roles; what was written stays."""
-    assert '<select name="agent" required>' in page.text("/start")
+    assert " required" not in page.text("/start")  # the browser would name the agent first
     answer = begin(page, f"add a greeting {EVIL}")
     words = refused(page, answer)
     assert "no configuration says which agent plays the roles" in words
