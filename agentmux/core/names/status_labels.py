@@ -98,6 +98,17 @@ class Colour(StrEnum):
     DIM = "dim"
 
 
+GROUP_HELP: Final[Mapping[StatusGroup, str]] = {
+    StatusGroup.NEEDS_YOU: "an agent asks you something, a result waits for your decision, or"
+    " something went wrong",
+    StatusGroup.RUNNING: "its agents work; you need not do anything",
+    StatusGroup.INTERRUPTED: "nothing works on it; it can be resumed where it stopped",
+    StatusGroup.PARKED: "its agents have reached a usage limit, and go on when that ends",
+    StatusGroup.DONE: "it is finished, or goes on elsewhere",
+}
+"""What the heading of each group means, for people."""
+
+
 class StatusRow(NamedTuple):
     """How a user interface shows a status of a session, and how the user is notified of it.
 

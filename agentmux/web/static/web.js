@@ -143,6 +143,11 @@ function wake() {
   navigator.locks.request("agentmux-events", { signal: asked.signal }, listen).catch(() => {});
 }
 
+// What was opened is seen: an open form leaves the foot of the window, and is below.
+document.addEventListener("click", (event) => {
+  const part = event.target.closest(".decide summary")?.parentElement;
+  if (part) setTimeout(() => part.scrollIntoView({ block: "nearest" }));
+});
 if (channel !== null) channel.onmessage = (event) => take(event.data);
 document.addEventListener("visibilitychange", wake);
 window.addEventListener("pagehide", close);

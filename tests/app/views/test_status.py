@@ -477,6 +477,19 @@ def test_the_users_turn() -> None:
 
 
 @pytest.mark.parametrize(
+    ("decided", "status", "label"),
+    [(False, "decision", "yours to decide"), (True, "running", "your decision is taken")],
+)
+def test_a_decision_is_shown_as_taken_until_it_is_applied(
+    decided: bool, status: str, label: str
+) -> None:
+    ready = entry(Phase.COMPLETING, summary_submitted=True)
+    view = session_view(ready, WORKING, {}, project=PROJECT, now=NOW, decided=decided)
+    assert (view.status, view.label, view.decision) == (status, label, not decided)
+    assert view.problems == ()
+
+
+@pytest.mark.parametrize(
     ("status", "turn"),
     [("launched", False), ("crashed", False), ("finished", True), ("ended_by_user", True)],
 )

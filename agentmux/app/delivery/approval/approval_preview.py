@@ -186,6 +186,7 @@ def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[s
         keep = command_to_keep(world, state)
         yield f"HEAD is detached: the commit will be on no branch; to keep it, afterwards: {keep}"
     if not state.worktree or state.base is None:
+        yield from (f"on branch {each}" for each in (state.branch,) if each)
         return
     base = state.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
