@@ -73,7 +73,7 @@ def row_line(listing: SessionListing, row: DeskRow, title: Title, cols: int, now
             (name, PLAIN),
             (beside, DIM),
             (gap, PLAIN),
-            (f"{fill(_phase(row), _PHASE_COLS)} " if cols >= _WIDE else "", DIM),
+            (f"{fill(row.row.phase_beside_label, _PHASE_COLS)} " if cols >= _WIDE else "", DIM),
             (fill(state, _state_cols(row, cols)), colour),
             (f" {ago:>{_AGE_COLS}}", DIM),
         ),
@@ -92,15 +92,6 @@ def _state_cols(row: DeskRow, cols: int) -> int:
     usual = _WIDE_LABEL_COLS if cols >= _WIDE else _LABEL_COLS
     usual = usual if cols >= _ROOMY else _STATE_COLS
     return min(max(usual, width(state)), cols // 2)  # a name is cut before a status
-
-
-def _phase(row: DeskRow) -> str:
-    """Return the phase of a session without the part that repeats its status.
-
-    For a session that is done, that is for example ``cycle 2``.
-    """
-    phase, label = row.row.phase, row.row.label
-    return "" if phase == label else phase.removeprefix(f"{label}, ")
 
 
 def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:

@@ -598,6 +598,26 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     assert len({line.find("running") for line in lines[1:]}) == 1
 
 
+def test_a_list_of_similar_features_tells_them_apart_in_80_columns() -> None:
+    own = {"branch": "agentmux/add-a-json-flag-to-the-import", "worktree": "/w"}
+    plain = view(entry(branch="main"), WORKING)
+    shown = (
+        (replace(plain, phase="failed", label="failed"), "add a --json flag to the import"),
+        (view(entry(Phase.IMPLEMENTING, **own), WORKING), "add a --json flag to the import"),
+        (plain, "add a --json flag to the export"),
+    )
+    lines = session_list(
+        [session_row(replace(each, title=title)) for each, title in shown],
+        [PATH.name, "20260101-000000-add-auth"],
+        cols=80,
+        colours=False,
+    )
+    assert max(map(len, lines)) <= 80
+    assert [line.rpartition(" ")[2] for line in lines[1:]] == ["import", "import", "export"]
+    assert lines[1].count("failed") == 1
+    assert "BRANCH" not in lines[0]  # the feature needs its room
+
+
 def test_a_commit_that_failed_is_named_once() -> None:
     steps = {"commit": StepState(status="failed", reason="a hook")}
     found = view(

@@ -763,7 +763,7 @@ def test_a_request_is_shown_beside_a_name_that_does_not_say_it() -> None:
         assert ("Log people in" in row) is (name == "auth")
 
 
-def test_names_that_would_look_the_same_keep_their_ends() -> None:
+def test_names_that_would_look_the_same_keep_what_differs() -> None:
     shown = scene(outlooks=())
     ends = ("one", "two", "three")
     known = {
@@ -771,4 +771,4 @@ def test_names_that_would_look_the_same_keep_their_ends() -> None:
         for (key, each), end in zip(shown.known.items(), ends, strict=True)
     }
     rows = text(replace(shown, known=known), cols=60).splitlines()[1:4]
-    assert all(f"-{end} " in row for end, row in zip(ends, rows, strict=True))
+    assert all(f"\u2026{end} " in row for end, row in zip(ends, rows, strict=True))
