@@ -454,7 +454,7 @@ def _tmux_problems(entry: SessionEntry, liveness: Liveness) -> Iterator[str]:
         yield "; ".join((liveness.because, *liveness.way_back))
     elif liveness.tmux is not None and liveness.is_stranger:
         yield describe_stranger(entry, liveness.tmux)
-    elif liveness.is_left_alone:
+    elif liveness.is_left_alone and not entry.is_done:  # a done one ends its panes by itself
         yield ORCHESTRATOR_GONE
 
 

@@ -218,7 +218,10 @@ class WebPages:
         """
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
-        return self._render_page(request, "refused.html", status, words=words, code=int(status))
+        origin = self._address.origin
+        return self._render_page(
+            request, "refused.html", status, words=words, code=int(status), origin=origin
+        )
 
     def no_page(self, request: Request, error: Exception) -> Response:
         """Return the response to a request that no page handles.

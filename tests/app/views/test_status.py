@@ -372,6 +372,11 @@ def test_problems_are_said(
     assert any(says in problem for problem in view(found, liveness, runtime).problems)
 
 
+def test_the_panes_of_a_done_session_are_nobodys_to_take_over() -> None:
+    """Its orchestrator ends a moment before them."""
+    assert not view(entry(phase=Phase.DONE), LEFT).has_lost_orchestrator
+
+
 def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> None:
     steps = {
         "commit": StepState(status="done", record={"commit": "c0ffee"}),
