@@ -12,8 +12,8 @@ from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.journal.results import CheckResult, PhaseResult
-from agentmux.core.journal.state import Commit, Fix, Interruption, Seat, SessionState, encode
+from agentmux.core.journal.results import CheckResult, Fix, PhaseResult
+from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.terminal.keys.key_commands import KeyCommand
