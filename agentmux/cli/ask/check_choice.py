@@ -10,7 +10,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.processes.tried_command import try_command
 from agentmux.cli import render
 from agentmux.cli.ask.yes_or_no import ask_yes
-from agentmux.core.checks.proposals import READ, proposals
+from agentmux.core.checks.proposals import READ, TEST_FILES, proposals
 from agentmux.core.checks.report import check_words
 from agentmux.core.names.statuses import PASSED
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from agentmux.core.config.commands import VerifyCommand
 
 _LARGEST: Final = 1 << 20
+_TESTS_READ: Final = 20
+"""How many test files are read of each folder, to see how they are run."""
 
 
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
@@ -29,7 +31,9 @@ def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
     Empty if no such command is known. Reads the few files that say so, such as ``pyproject.toml``;
     runs no command.
     """
-    contents = {name: read_limited(project / name, _LARGEST) for name in READ}
+    tests = (each for pattern in TEST_FILES for each in sorted(project.glob(pattern))[:_TESTS_READ])
+    names = (*READ, *(each.relative_to(project).as_posix() for each in tests))
+    contents = {name: read_limited(project / name, _LARGEST) for name in names}
     return proposals(
         {
             name: data.decode("utf-8", "replace")

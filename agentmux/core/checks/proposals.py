@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Final
 
 from agentmux.core.config.commands import VerifyCommand
 
 READ: Final = (
     *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "conftest.py", "tests/conftest.py"),
+    "tests/__init__.py",
     *("package.json", "Cargo.toml", "go.mod", "GNUmakefile", "makefile", "Makefile"),
 )
 """The paths of the files that `proposals` looks at, relative to the project."""
+
+TEST_FILES: Final = ("test_*.py", "tests/test_*.py")
+"""Patterns of further files that `proposals` looks at."""
+
+LOOKED_FOR: Final = f"pytest, {', '.join(TEST_FILES)}, npm test, cargo test, go test, make test"
+"""What `proposals` looks for, for people."""
 
 _PYTEST: Final[Mapping[str, str]] = {
     "pytest.ini": "",
@@ -31,14 +39,14 @@ def proposals(texts: Mapping[str, str]) -> tuple[VerifyCommand, ...]:
     """Return commands that seem to run the project's tests; empty if no file suggests any.
 
     Args:
-        texts: Maps the paths in `READ` to the contents of the files that exist.
+        texts: Maps the paths in `READ`, and those of `TEST_FILES`, to the contents of the files
+            that exist.
     """
     return tuple(VerifyCommand(name=name, run=run) for name, run in _find_commands(texts))
 
 
 def _find_commands(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if any(re.search(pattern, texts[name]) for name, pattern in _PYTEST.items() if name in texts):
-        yield "pytest", ("pytest", "-q")
+    yield from _find_python_tests(texts)
     if _has_npm_test(texts.get("package.json", "")):
         yield "npm-test", ("npm", "test")
     if "Cargo.toml" in texts:
@@ -47,6 +55,18 @@ def _find_commands(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, .
         yield "go-test", ("go", "test", "./...")
     if _has_target(_first(texts, ("GNUmakefile", "makefile", "Makefile")), "test"):
         yield "make-test", ("make", "test")
+
+
+def _find_python_tests(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    tests = [name for name in texts if any(fnmatchcase(name, pattern) for pattern in TEST_FILES)]
+    is_plain = [name for name in tests if re.search(r"\bunittest\b", texts[name])]
+    settings = (name for name in _PYTEST if name in texts)
+    if any(re.search(_PYTEST[name], texts[name]) for name in settings) or (tests and not is_plain):
+        yield "pytest", ("pytest", "-q")
+    elif is_plain:
+        # From the project, unittest finds the tests of a folder only if it is a package.
+        is_inside = "tests/__init__.py" not in texts and all("/" in name for name in is_plain)
+        yield "unittest", ("python3", "-m", "unittest", *(["discover", "-s", "tests"] * is_inside))
 
 
 def _has_npm_test(text: str) -> bool:

@@ -147,6 +147,15 @@ def short_names(names: Collection[str]) -> dict[str, str]:
     return {each: each if (slug := slug_of(each)) in twice else slug for each in names}
 
 
+def name_beside(name: str, slug: str) -> str:
+    """Return the name by which people tell a session apart from a new one with this slug.
+
+    That is the whole name; if both have the same slug, it is the time with which the name begins,
+    which commands take, too.
+    """
+    return name.removesuffix(f"-{slug}") if slug_of(name) == slug else name
+
+
 def beginnings(names: Collection[str], cells: int) -> dict[str, str]:
     """Return a name of at most ``cells`` characters to show for each session, by its whole name.
 

@@ -230,8 +230,9 @@ class NewSessionDialog(ModalScreen["NewSession | None"]):
         self.query_one(".about", Static).update(printable(text or says))
 
     def _find_advice(self) -> str:
-        """Return how to get an agent if none is installed; else an empty text."""
-        return self._offered.advice if self._offered is not None else ""
+        """Return what to know of the project, and how to get an agent if none is installed."""
+        known = self._offered
+        return "" if known is None else "; ".join(filter(None, (known.warning, known.advice)))
 
     async def on_choice_field_turned(self, event: ChoiceField.Turned) -> None:
         """Show the description of the new choice; for another project, read its choices."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,3 +95,10 @@ def test_a_reply_says_what_a_person_has_to_agree_to() -> None:
     )
     assert reply.session == "a"
     assert reply.asks == ("another unfinished session began here",)
+
+
+def test_a_project_outside_of_git_is_said_to_get_no_commit(project: Path, install: Install) -> None:
+    install("claude", CLAUDE_HELP)
+    assert offer(project).warning == "this is not a git repository: nothing will be committed"
+    subprocess.run(["git", "init", "-q", project], check=True)
+    assert not offer(project).warning

@@ -25,6 +25,7 @@ from agentmux.app.session.workplace.checkout import (
 )
 from agentmux.app.world import World
 from agentmux.core.names import layout
+from agentmux.core.names.layout import slug_of
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
 from agentmux.overriding import override
@@ -100,6 +101,7 @@ def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: 
             require_free(world)
         found = find_tree_taken_error(world, lock.top)
         place = choose_workplace(world, WorkplaceRequest(slug="x"), ()).worktree
+        same = choose_workplace(world, WorkplaceRequest(slug=slug_of(NAME)), ()).worktree
     finally:
         lock.release(keep_note=True)  # as if it was killed
     assert found is not None
@@ -109,6 +111,10 @@ def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: 
         assert each.hints == (f"see it: agentmux status {session.path}",)
     assert place is not None
     assert place.because == f"session {NAME} is live in the checkout"
+    assert same is not None
+    assert (
+        same.because == f"session {NAME.removesuffix('-' + slug_of(NAME))} is live in the checkout"
+    )
     assert find_tree_taken_error(world, lock.top) is None
 
 

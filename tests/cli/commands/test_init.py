@@ -153,9 +153,20 @@ def test_only_the_checks_are_asked_for_and_the_rest_of_the_file_stays(wizard: Wi
     wizard.sees("CODE=2")
 
 
+def test_tests_of_unittest_are_found(wizard: Wizard) -> None:
+    (wizard.project / "tests").mkdir()
+    (wizard.project / "tests/test_price.py").write_text(
+        "import unittest\n\n\nclass Price(unittest.TestCase):\n    def test_it(self): pass\n"
+    )
+    wizard.begin("--checks", "--defaults")
+    wizard.sees("verify: unittest")
+    wizard.sees("CODE=0")
+
+
 def test_a_script_takes_the_checks_that_pass(wizard: Wizard) -> None:
     wizard.begin("--checks", "--defaults")
     wizard.sees("no tests were found in")
+    wizard.sees("tests/test_*.py, npm test")
     wizard.sees("CODE=4")
     (wizard.project / "Makefile").write_text("test:\n\tfalse\n")
     wizard.begin("--checks", "--defaults")

@@ -26,6 +26,14 @@ NPM = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'
         ({"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"}, ["make test"]),
         ({"Makefile": "test := 1\ntested:\n\ttrue\n.PHONY: test\n"}, []),
         ({"GNUmakefile": "all:", "Makefile": "test:"}, []),
+        ({"tests/test_price.py": "import unittest"}, ["python3 -m unittest discover -s tests"]),
+        (
+            {"tests/test_price.py": "import unittest", "tests/__init__.py": ""},
+            ["python3 -m unittest"],
+        ),
+        ({"test_price.py": "from unittest import TestCase"}, ["python3 -m unittest"]),
+        ({"test_price.py": "def test_it(): pass"}, ["pytest -q"]),
+        ({"pytest.ini": "", "test_price.py": "import unittest"}, ["pytest -q"]),
         ({"pytest.ini": "", "makefile": "test:"}, ["pytest -q", "make test"]),
     ],
 )

@@ -149,3 +149,9 @@ def test_a_long_name_is_cut_to_first_words_that_no_other_session_has() -> None:
     ]
     twins = ("20260101-101500-add-auth-now", "20260101-101500-add-auth-then")
     assert list(layout.beginnings(twins, 8).values()) == ["add-auth-now", "add-auth-then"]
+
+
+def test_a_session_is_told_apart_from_a_new_one_of_its_name() -> None:
+    assert layout.name_beside("20260101-080000-fix-it", "fix-it") == "20260101-080000"
+    assert layout.name_beside("20260101-080000-fix-it", "fix") == "20260101-080000-fix-it"
+    assert layout.name_beside("", "fix") == ""

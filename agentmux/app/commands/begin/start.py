@@ -77,6 +77,8 @@ from agentmux.errors import (
 from agentmux.ports.git.repository import GitRefusedError, Head
 from agentmux.ports.processes import StartReportPipe
 
+NO_REPOSITORY: Final = "this is not a git repository: nothing will be committed"
+"""The warning about a project that is in no git repository."""
 _TRIES: Final = 9
 """How often a start tries another name, each time because another start has taken the last one."""
 
@@ -221,7 +223,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     warnings = (
         *(request.issue.warnings if request.issue is not None else ()),
         *_warn_detached(state, request),
-        *_warnings(head, options, _in_checkout(beside, taken) if own is None else {}),
+        *_warnings(head, options, _in_checkout(beside, taken, name) if own is None else {}),
         *network_warnings(world),
         *_in_home(world, top),
         *((place.warning,) if place.warning else ()),
@@ -772,7 +774,7 @@ def _branch(world: World, request: StartRequest, name: str, head: Head | None) -
 def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> tuple[str, ...]:
     notes: list[str] = []
     if head is None:
-        notes.append("this is not a git repository: nothing will be committed")
+        notes.append(NO_REPOSITORY)
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
         files = format_count(len(dirty), "file that is", "files that are")
@@ -819,10 +821,20 @@ def _in_home(world: World, top: Path | None) -> tuple[str, ...]:
     return (f"this is in the git repository of your home directory, {top}; its own: git init",)
 
 
-def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Mapping[str, str]:
-    """Return those of the sessions in ``taken`` that do not work in a worktree of their own."""
+def _in_checkout(
+    beside: Iterable[SessionEntry], taken: Mapping[str, str], name: str
+) -> Mapping[str, str]:
+    """Return those of the sessions in ``taken`` that do not work in a worktree of their own.
+
+    Their names are told apart from the ``name`` of the new session.
+    """
     elsewhere = {each.name for each in beside if each.text("worktree")}
-    return {name: phase for name, phase in taken.items() if name not in elsewhere}
+    slug = layout.slug_of(name)
+    return {
+        layout.name_beside(each, slug): phase
+        for each, phase in taken.items()
+        if each not in elsewhere
+    }
 
 
 def _without_asked(request: StartRequest, agents: Mapping[str, str]) -> Mapping[str, str]:

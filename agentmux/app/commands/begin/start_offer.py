@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.commands.begin.start import to_be_agreed_to
+from agentmux.app.commands.begin.start import NO_REPOSITORY, to_be_agreed_to
 from agentmux.app.commands.look.agent_offers import AgentOffer, offer_agents
 from agentmux.app.commands.look.pipelines import usable_pipelines
+from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.app.world import as_if_trusted
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import OFFLINE, SHELL
+from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -37,6 +39,7 @@ class StartOffer:
         places: Name and description of each choice of where the session works. The first one is
             ``as usual``, which leaves it to the configuration; then come ``worktree`` and
             ``no-worktree``.
+        warning: What the user should know of the project before a start; may be empty.
     """
 
     project: Path
@@ -44,6 +47,7 @@ class StartOffer:
     configured: str
     pipelines: tuple[tuple[str, str], ...]
     places: tuple[tuple[str, str], ...]
+    warning: str = ""
 
     @property
     def advice(self) -> str:
@@ -95,7 +99,16 @@ def start_offer(world: World, *, is_configured: bool) -> StartOffer:
         configured=_name_agents(whole.settings) if is_configured else "",
         pipelines=usable_pipelines(whole),
         places=workplace_choices(whole.settings.git.worktree),
+        warning=_warn(world),
     )
+
+
+def _warn(world: World) -> str:
+    """Return what the user should know before a start; if git fails, the start reports that."""
+    try:
+        return "" if has_repository(world) else NO_REPOSITORY
+    except AgentmuxError:
+        return ""
 
 
 def _name_agents(settings: Settings) -> str:

@@ -22,6 +22,7 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     why_worktree,
 )
+from agentmux.core.names.layout import name_beside
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotInstalledError, UsageError
 from agentmux.ports.git.repository import Head, finish_it
@@ -111,8 +112,9 @@ def choose_workplace(
     if world.repository.top_level() is None and world.repository.is_bare():
         return _without_checkout(world, request, entries, asked=asked)
     block = _in_the_checkout(world, entries) if not asked else None
-    ours = tuple(each.name for each in entries if not each.text("worktree"))
-    live_one = "" if block is None else block.session or "of another project"
+    slug = request.slug
+    ours = [name_beside(each.name, slug) for each in entries if not each.text("worktree")]
+    live_one = "" if block is None else name_beside(block.session, slug) or "of another project"
     mode = world.settings.git.worktree
     because = why_worktree(mode, asked=asked, live=live_one, unfinished=ours)
     if not because:

@@ -14,6 +14,7 @@ from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.cli.commands.project import config_template
 from agentmux.cli.commands.project.config_template import Choices, config_text, verify_lines
 from agentmux.cli.invocation import Invocation
+from agentmux.core.checks.proposals import LOOKED_FOR
 from agentmux.core.names import layout
 from agentmux.errors import DeclinedError, NotFoundError, UsageError
 
@@ -47,9 +48,10 @@ def init(
     """Write a configuration for this project.
 
     In a terminal, it asks which agent plays the roles, how much it may do without asking, where
-    features are worked on, and which of the commands that it finds (pytest, npm test, cargo test,
-    go test, make test) check results; each is run once first. It shows the file before it writes.
-    With --checks it asks only for these commands, and keeps everything else that the file says.
+    features are worked on, and which of the commands that it finds (pytest, unittest, npm test,
+    cargo test, go test, make test) check results; each is run once first. It shows the file before
+    it writes. With --checks it asks only for these commands, and keeps everything else that the
+    file says.
     """
     invocation: Invocation = ctx.obj
     if not defaults and not invocation.interactive:
@@ -94,7 +96,7 @@ def _write_checks(invocation: Invocation, *, asks: bool) -> int:
     commands = found_commands(world.project)
     if not commands:
         raise NotFoundError(
-            f"no tests were found in {world.project}",
+            f"no tests were found in {world.project}; looked for: {LOOKED_FOR}",
             hints=(f"write into {path}: {_EXAMPLE}",),
         )
     ask = asking() if asks else _take_usual_answer
