@@ -49,9 +49,10 @@ class Events:
     async def stream(self, _: Request) -> Response:
         """Return a response that streams events to one browser until it or the server ends.
 
-        The first event (SSE) is ``hello``, and on a silent stream a ``ping`` comes every 15 seconds,
-        both with an empty JSON object. The data of all others is ``{"changed": [NAME, …]}`` with the names of the sessions that have changed; an empty name
-        says that sessions may have appeared or disappeared.
+        The first event (SSE) is ``hello``; a silent stream has a ``ping`` every 15 seconds. Both
+        have an empty JSON object. The data of all others is ``{"changed": [NAME, …]}`` with the
+        names of the sessions that have changed; an empty name says that sessions may have appeared
+        or disappeared.
         """
         return StreamingResponse(self._events(), media_type="text/event-stream", headers=_HEADERS)
 

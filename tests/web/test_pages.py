@@ -112,6 +112,19 @@ def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: P
     no_markup(text)
 
 
+@pytest.mark.long
+def test_the_output_of_a_check_that_need_not_pass_unfolds_under_its_name(page: Page) -> None:
+    page.project.config(
+        'verify: [{name: lint, run: [sh, -c, "echo line 3 is long; exit 1"], required: false}]\n'
+    )
+    session = page.project.start("fix the typo", "--quick").wait()
+    text = page.text(f"/sessions/{session.name}")
+    decision = text[text.index("<h2>Your decision</h2>") : text.index('id="plan"')]
+    assert re.search(
+        r"<details><summary>lint: failed .*?line 3 is long.*?</details>", decision, re.DOTALL
+    )
+
+
 def test_a_result_is_read_and_approved(page: Page) -> None:
     session = page.project.start("add a greeting").wait()
     text = page.text(f"/sessions/{session.name}")
