@@ -346,8 +346,37 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert "It goes on in completing" in text
     assert "resumes in completing" in page.text(f"{path}/why")
     assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
+    late = "Not done: session .* was resumed already, in another browser or terminal"
+    assert re.search(late, said(page, page.post(f"{path}/resume")))
     session.wait("decision")
     assert ">Resume</button>" not in page.text(path)
+
+
+@pytest.mark.long
+def test_a_session_at_rest_is_removed_as_by_the_command(page: Page) -> None:
+    session = page.project.start("add a greeting", "--quick", "--worktree").wait()
+    path = f"/sessions/{session.name}"
+    assert "Remove…" not in page.text(path)
+    live = said(page, page.post(f"{path}/remove"))
+    assert live.startswith("Not done: ")
+    assert f" stop {session.name}" in live
+    page.project.ok("stop", session.name)
+    assert "Remove this session" in page.text(path)
+    refused = said(page, page.post(f"{path}/remove", force="yes"))
+    assert refused.startswith("Not done: ")
+    assert page.project.fails(3, "remove", "--yes", session.name).splitlines()[0].removeprefix(
+        "error: "
+    ) in html.unescape(refused)
+    assert session.path.is_dir()
+    page.project.ok("resume", session.name, "--detach")
+    session.wait()
+    page.project.ok("approve", "--yes", session.name, "--merge")
+    session.wait("done")
+    gone = page.post(f"{path}/remove")
+    assert gone.headers["location"].startswith("/?said=")
+    assert said(page, gone).startswith("Done: ")
+    assert not session.path.exists()
+    assert 'data-bar="this session was removed."' in page.browser.get(path).text
 
 
 @pytest.mark.long

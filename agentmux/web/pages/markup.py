@@ -12,6 +12,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
+from agentmux.core.names.status_labels import age
 from agentmux.core.terminal.keys.key_commands import KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
@@ -145,6 +146,11 @@ def diff_class(line: str) -> str:
 
 
 _PAGE_KEYS: Final = {each.name: each.keys for each in KEYS.lines_at(KeyPlace.PAGE)}
+
+
+def aging(seconds: float) -> Markup:
+    """Return the HTML of an age, in the words of `age`, that grows while the page is open."""
+    return Markup('<span data-age="{}">{}</span>').format(int(seconds), age(seconds))
 
 
 def key_attributes(*names: str, number: int = 0) -> Markup:
