@@ -159,7 +159,10 @@ def test_it_ends_soon_also_with_open_streams(
     # On a busy machine uvicorn may say that it did not wait for the streams any longer.
     late = "timeout graceful shutdown exceeded"
     said = [each for each in server.errors.splitlines() if late not in each]
-    assert len(said) == 1, server.errors  # what stands above the link
+    assert [each.partition(",")[0] for each in said] == [  # what stands above the link
+        "only browsers on this machine reach it; a phone needs --listen and TLS",
+        "log one browser in",
+    ], server.errors
 
 
 @pytest.mark.long

@@ -86,12 +86,15 @@ def stash_hints(
         if on in {"", each.below} and _is_made_on(git, branch, each.made_on, each.commit)
     ]
     place = shlex.quote(str(top))
-    for number, (_, stash) in enumerate(sorted(stashes, key=itemgetter(0))):
-        name, note = stash.commit[:12] if number else stash.name, stash.note
+    for number, (is_other, stash) in enumerate(sorted(stashes, key=itemgetter(0))):
+        # Of another branch, and so perhaps of another worktree: it must stay for that.
+        is_elsewhere = is_other and git.commit(f"refs/heads/{stash.made_on}") is not None
+        is_kept = number > 0 or is_elsewhere
+        name, note = stash.commit[:12] if is_kept else stash.name, stash.note
         then = git_commands.after_put_back(
             top=str(top), to_unstage=note.staged, to_write=note.written, flags=note.flags
         )
-        if number:
+        if is_kept:
             back = f"git -C {place} stash apply --index {name}"
             yield f"another one, maybe of an earlier time, on {stash.made_on}: {back}{then}"
         else:

@@ -157,6 +157,8 @@ class CheckoutSides:
         sides, around = self._sides[path], repository_around(self._git.root(), path)
         if around is None or sides.old is not None or sides.new is None:
             return False
+        if sides.new.mode == _MODULE and around == f"{path}/":
+            return False  # git leaves what is checked out there
         module = self._sides.get(around.removesuffix("/"))
         return module is None or module.old is None
 

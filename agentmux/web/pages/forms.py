@@ -19,7 +19,7 @@ from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.pages.beginning import begin
-from agentmux.web.pages.messages import CommandMessage, Messages
+from agentmux.web.pages.messages import DONE, CommandMessage, Messages
 from agentmux.web.pages.pages import WebPages, no_fleet, redirect
 
 if TYPE_CHECKING:
@@ -131,6 +131,13 @@ Without it, the command would apply to whatever is there by then.
 """
 
 
+_HEADINGS: Final = {
+    **dict.fromkeys(("request-changes", "answer", "tell"), "Sent"),
+    **dict.fromkeys(("restart", "retry"), "Started"),
+    "resume": "Resumed",
+}
+"""The word above what a form's command said, by the form; of the others it is `DONE`."""
+
 _WITH_COMMENTS: Final = frozenset({"approve", "request-changes"})
 """The forms after which the comments on the diff are deleted: they were sent, or are obsolete."""
 
@@ -210,7 +217,7 @@ class Forms:
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
-                message = await self._run(place, *FORMS[name](place.name, form))
+                message = await self._run(name, place, form)
                 if name == "resume" and not message.is_ok:
                     message = await asyncio.to_thread(self._explain, place, message)
                 if message.is_ok and name in _WITH_COMMENTS:
@@ -239,6 +246,7 @@ class Forms:
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 message = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
+                message = replace(message, done=_HEADINGS.get(name, DONE))
             return redirect(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(message)}")
 
         return answer_form
@@ -308,11 +316,13 @@ class Forms:
         message = CommandMessage(is_ok=False, words=why)
         return redirect(place.href("/diff", said=self._messages.put(message)) + back)
 
-    async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
+    async def _run(self, name: str, place: SessionRef, form: Form) -> CommandMessage:
+        words, text = FORMS[name](place.name, form)
         reply = await self._commands.run(place.project, words, text=text)
         if reply.code == _LATE:
             return CommandMessage(is_ok=True, is_late=True, words=reply.words)
-        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
+        done = _HEADINGS.get(name, DONE)
+        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints, done=done)
 
     def _explain(self, place: SessionRef, message: CommandMessage) -> CommandMessage:
         """Return why a session was not resumed, for a browser that came too late for that."""

@@ -280,6 +280,11 @@ document.addEventListener("submit", (event) => {
 });
 restoreDrafts();
 
+// What was opened is seen: an open form leaves the foot of the window, and is below.
+document.addEventListener("click", (event) => {
+  const part = event.target.closest(".decide summary")?.parentElement;
+  if (part) setTimeout(() => part.scrollIntoView({ block: "nearest" }));
+});
 if (channel !== null) channel.onmessage = (event) => hear(event.data);
 document.addEventListener("visibilitychange", wake);
 window.addEventListener("pagehide", close);

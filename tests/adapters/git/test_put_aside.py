@@ -237,6 +237,18 @@ def test_what_was_changed_in_a_trial_is_made_in_the_worktree(
     assert tuple(transfer_hints(program(project), "another", place)) == (look,)
 
 
+def test_a_stash_of_another_branch_stays_when_it_is_put_back(project: Path) -> None:
+    git(project, "worktree", "add", "-q", "-b", "side", str(project.parent / "side"))
+    (project / "a.txt").write_text("changed on main\n")
+    put_aside(project, "a.txt")
+    there = program(project.parent / "side")
+    hint, _ = stash_hints(there, there.root(), FOR_TRIAL)
+    assert hint.startswith("another one, maybe of an earlier time, on main: ")
+    follow(hint)
+    put_back(project)
+    assert (project / "a.txt").read_text() == "changed on main\n"
+
+
 def test_a_stash_with_another_message_is_not_named(project: Path) -> None:
     for text in (f"{FOR_TRIAL} later", f"{FOR_TRIAL} -2", f'{FOR_TRIAL} {{"staged": 1}}'):
         (project / "a.txt").write_text(f"{text}\n")
