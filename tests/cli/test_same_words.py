@@ -191,7 +191,7 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     listed = ListedSession(session=place, row=row, view=view)
     assert listed.colour == status_colour(row.status).value
     groups = (ListedGroup(group=view.group, shown=(listed,), older=0),)
-    found = ListedSessions(groups=groups, problems=(), needs=0, of_several=False)
+    found = ListedSessions(groups=groups, problems=(), total=1, needs=0, of_several=False)
     text = on_page("sessions.html", found=found, sought="")
     phase = "" if row.phase == row.label else f"{row.phase} "
     assert f"{view.group.value} 1 Log people in {row.label} {phase}5m ago" in text

@@ -113,6 +113,19 @@ def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: P
     no_markup(text)
 
 
+@pytest.mark.long
+def test_the_output_of_a_check_that_need_not_pass_unfolds_under_its_name(page: Page) -> None:
+    page.project.config(
+        'verify: [{name: lint, run: [sh, -c, "echo line 3 is long; exit 1"], required: false}]\n'
+    )
+    session = page.project.start("fix the typo", "--quick").wait()
+    text = page.text(f"/sessions/{session.name}")
+    decision = text[text.index("<h2>Your decision</h2>") : text.index('id="plan"')]
+    assert re.search(
+        r"<details><summary>lint: failed .*?line 3 is long.*?</details>", decision, re.DOTALL
+    )
+
+
 def test_a_result_is_read_and_approved(page: Page) -> None:
     session = page.project.start("add a greeting").wait()
     text = page.text(f"/sessions/{session.name}")
@@ -370,8 +383,37 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert "It goes on in completing" in text
     assert "resumes in completing" in page.text(f"{path}/why")
     assert said(page, page.post(f"{path}/resume")).startswith("Resumed: ")
+    late = "Not done: session .* was resumed already, in another browser or terminal"
+    assert re.search(late, said(page, page.post(f"{path}/resume")))
     session.wait("decision")
     assert ">Resume</button>" not in page.text(path)
+
+
+@pytest.mark.long
+def test_a_session_at_rest_is_removed_as_by_the_command(page: Page) -> None:
+    session = page.project.start("add a greeting", "--quick", "--worktree").wait()
+    path = f"/sessions/{session.name}"
+    assert "Remove…" not in page.text(path)
+    live = said(page, page.post(f"{path}/remove"))
+    assert live.startswith("Not done: ")
+    assert f" stop {session.name}" in live
+    page.project.ok("stop", session.name)
+    assert "Remove this session" in page.text(path)
+    refused = said(page, page.post(f"{path}/remove", force="yes"))
+    assert refused.startswith("Not done: ")
+    assert page.project.fails(3, "remove", "--yes", session.name).splitlines()[0].removeprefix(
+        "error: "
+    ) in html.unescape(refused)
+    assert session.path.is_dir()
+    page.project.ok("resume", session.name, "--detach")
+    session.wait()
+    page.project.ok("approve", "--yes", session.name, "--merge")
+    session.wait("done")
+    gone = page.post(f"{path}/remove")
+    assert gone.headers["location"].startswith("/?said=")
+    assert said(page, gone).startswith("Done: ")
+    assert not session.path.exists()
+    assert 'data-bar="this session was removed."' in page.browser.get(path).text
 
 
 @pytest.mark.long

@@ -125,7 +125,7 @@ def test_a_message_of_success_goes_once_the_session_needs_its_user(
     panes = project.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
     project.tmux("send-keys", "-t", panes[-1], "/exit", "Enter")
     expect(page.locator("#restarts")).to_contain_text("architect")
-    expect(page.locator(".said")).to_have_count(0)
+    expect(page.locator(".said")).to_be_hidden()
 
 
 @pytest.mark.parametrize("page", [PHONE], ids=["390"], indirect=True)

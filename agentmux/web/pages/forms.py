@@ -13,6 +13,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.conversation.launch_policy import policy_of
 from agentmux.core.documents.diff_comments import LineComment
 from agentmux.core.names.conversations import SeatChoice
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.keys.answer_keys import is_key
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, printable
@@ -97,6 +98,10 @@ def _stop(name: str, _: Form) -> Typed:
     return command_words.stop(name), None
 
 
+def _remove(name: str, _: Form) -> Typed:
+    return command_words.remove(name), None
+
+
 def _unpark(name: str, _: Form) -> Typed:
     return command_words.unpark(name), None
 
@@ -111,6 +116,7 @@ FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "restart": _restart,
     "skip": _skip,
     "stop": _stop,
+    "remove": _remove,
     "unpark": _unpark,
 }
 """Builds the command of each form of a session, by the last part of the form's URL.
@@ -212,8 +218,12 @@ class Forms:
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 message = await self._run(name, place, form)
+                if name == "resume" and not message.is_ok:
+                    message = await asyncio.to_thread(self._explain, place, message)
                 if message.is_ok and name in _WITH_COMMENTS:
                     self._comments.drop(place.path)
+            if name == "remove" and message.is_ok and not message.is_late:
+                return redirect(f"/?said={self._messages.put(message)}")
             back = "/screens" if form.get("back") == "screens" else ""
             return redirect(place.href(back, said=self._messages.put(message)))
 
@@ -313,6 +323,13 @@ class Forms:
             return CommandMessage(is_ok=True, is_late=True, words=reply.words)
         done = _HEADINGS.get(name, DONE)
         return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints, done=done)
+
+    def _explain(self, place: SessionRef, message: CommandMessage) -> CommandMessage:
+        """Return why a session was not resumed, for a browser that came too late for that."""
+        _, view = self._sessions.view(place)
+        is_late = view.status == SessionStatus.STARTING or (view.live and view.orchestrator)
+        words = f"session {place.name} was resumed already, in another browser or terminal"
+        return replace(message, words=words, hints=()) if is_late else message
 
     async def login(self, request: Request) -> Response:
         """Use a login link, and log this browser in with a cookie.

@@ -13,6 +13,7 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from agentmux.core.documents.diff_files import DiffFile
+from agentmux.core.names.status_labels import age
 from agentmux.core.terminal.keys.key_commands import KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
@@ -163,6 +164,11 @@ def file_says(file: DiffFile) -> str:
 
 
 _PAGE_KEYS: Final = {each.name: each.keys for each in KEYS.lines_at(KeyPlace.PAGE)}
+
+
+def aging(seconds: float) -> Markup:
+    """Return the HTML of an age, in the words of `age`, that grows while the page is open."""
+    return Markup('<span data-age="{}">{}</span>').format(int(seconds), age(seconds))
 
 
 def key_attributes(*names: str, number: int = 0) -> Markup:

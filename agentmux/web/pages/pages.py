@@ -134,6 +134,7 @@ def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
     )
     environment.globals.update(
         age=age,
+        aging=markup.aging,
         answers=ANSWERS,
         colour=lambda status: status_colour(status).value,
         diff_class=markup.diff_class,
@@ -247,7 +248,11 @@ class WebPages:
         words, hints = locate(known.message), tuple(map(locate, known.hints))
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words, hints)
-        return self._render_page(request, "failed.html", status, words=words, hints=hints)
+        # A session's own page has no place if there is no such session (any more).
+        is_removed = place is None and isinstance(known, NotFoundError)
+        return self._render_page(
+            *(request, "failed.html", status), words=words, hints=hints, is_removed=is_removed
+        )
 
     # -- logging in ----------------------------------------------------------------------------
 

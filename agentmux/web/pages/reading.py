@@ -116,7 +116,7 @@ class ListedGroup:
 
     Attributes:
         group: The group.
-        shown: The sessions to show, newest first.
+        shown: The sessions to show: the last changed first, of running ones the last started.
         older: How many older sessions of the group are not in ``shown``.
     """
 
@@ -132,14 +132,21 @@ class ListedSessions:
     Attributes:
         groups: The groups that have sessions, the most urgent group first.
         problems: Sessions and projects that could not be read.
+        total: How many sessions there are, whatever was searched for.
         needs: How many sessions are waiting for their user, of those that match the search.
         of_several: Whether the list covers more than one project.
     """
 
     groups: tuple[ListedGroup, ...]
     problems: tuple[SessionProblem, ...]
+    total: int
     needs: int
     of_several: bool
+
+    @property
+    def matching(self) -> int:
+        """How many sessions match the search, also if not all of them are shown."""
+        return sum(len(each.shown) + each.older for each in self.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +222,7 @@ class ProjectSessions:
         return refs[0]
 
     def read_list(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
-        """Return the list of sessions, newest first in each group.
+        """Return the list of sessions, newest first in each group as `ListedGroup` says.
 
         Args:
             sought: Words to search for; only matching sessions are listed. Empty to list all.
@@ -225,10 +232,12 @@ class ProjectSessions:
         asked, sites = CachedListings(), tuple(self.sites())
         sessions: list[ListedSession] = []
         problems: list[SessionProblem] = []
+        total = 0
         for site in sites:
             locate = partial(machine.locate, project=site.project)
             try:
                 every = list_sessions(site)
+                total += len(every)
                 entries = [
                     each
                     for each in every
@@ -245,6 +254,7 @@ class ProjectSessions:
         return ListedSessions(
             groups=groups,
             problems=tuple(problems),
+            total=total,
             needs=sum(each.row.group is StatusGroup.NEEDS_YOU for each in sessions),
             of_several=len(sites) > 1,
         )
@@ -332,6 +342,8 @@ def _group_sessions(found: Iterator[ListedSession], *, everything: bool) -> Iter
     newest = sorted(found, key=lambda each: each.view.updated_at, reverse=True)
     for group in StatusGroup:
         listed = tuple(each for each in newest if each.row.group is group)
+        if group is StatusGroup.RUNNING:  # by start: rows must not move under a finger
+            listed = tuple(sorted(listed, key=lambda each: each.session.name, reverse=True))
         most = DONE_SHOWN if group is StatusGroup.DONE else SHOWN
         shown = listed if everything else listed[:most]
         if shown:

@@ -10,6 +10,8 @@ const FLEET = document.querySelector("[data-fleet]");
 const STATE = document.getElementById("state");
 const LOOKS_MS = 5000;
 const FLEET_LOOKS_MS = 10000;
+const TYPED_MS = 200; // how soon after the last key the list is searched
+const UNITS = [[86400, "d"], [3600, "h"], [60, "m"]];
 const READ_MS = 5000; // how long a message is there at least
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("agentmux") : null;
 
@@ -25,11 +27,12 @@ let busy = false;
 let again = false;
 let lost = false; // the stream has ended or was refused: the page asks instead
 let heard_ms = 0;
+const since_ms = new WeakMap(); // when each age was the one that the server said
 let retry = null;
 
 function concerns(changed) {
   if (FLEET !== null) return false; // no event tells of the fleet
-  return NAME === "" || changed.includes(NAME);
+  return NAME === "" || changed.includes(NAME) || changed.includes(""); // it may be removed
 }
 
 // A part in which somebody types or has opened something stays, unless `force` is set.
@@ -47,8 +50,25 @@ function openOnes(part) {
   return new Map([...part.querySelectorAll("details")].map((each, at) => [each.id || at, each.open]));
 }
 
+function ages(part) {
+  return [...part.querySelectorAll("[data-age]")];
+}
+
+function withoutAges(part) {
+  const copy = part.cloneNode(true);
+  for (const each of ages(copy)) each.textContent = each.dataset.age = "";
+  return copy.outerHTML;
+}
+
 function swap(old, fresh) {
-  if (old.outerHTML === fresh.outerHTML) return;
+  if (withoutAges(old) === withoutAges(fresh)) {
+    const news = ages(fresh);
+    ages(old).forEach((each, at) => {
+      each.dataset.age = news[at].dataset.age;
+      since_ms.set(each, performance.now());
+    });
+    return;
+  }
   if (inUse(old)) {
     old.dataset.stale = "";
     return;
@@ -122,15 +142,15 @@ function update(page) {
   // The forms that stay send the token of the login that the browser has now.
   const token = page.querySelector("input[name=token]");
   if (token !== null) for (const each of document.querySelectorAll("input[name=token]")) each.value = token.value;
-  const label = () => document.querySelector("#head .label")?.className;
-  const before = label();
+  const state = () => document.getElementById("head")?.dataset.state;
+  const before = state();
   for (const fresh of page.querySelectorAll("[data-live]")) {
     const old = document.getElementById(fresh.id);
     if (old !== null) swap(old, document.importNode(fresh, true));
   }
-  // A message of success does not stay above a session that needs its user for something else.
-  if (label() !== before && /red|yellow/.test(label()))
-    setTimeout(() => document.querySelector(".said.ok")?.remove(), READ_MS - performance.now());
+  // A message does not stay above a session that has moved on; its space does, under a finger.
+  if (state() !== before)
+    setTimeout(() => document.querySelector(".said")?.classList.add("over"), READ_MS - performance.now());
   // Seats come and go; then the whole list of screens is another one.
   const ids = (root) => [...root.querySelectorAll(".screens > section")].map((each) => each.id).join();
   const there = document.getElementById("screens");
@@ -201,6 +221,64 @@ function wake() {
   asked = new AbortController();
   navigator.locks.request("agentmux-events", { signal: asked.signal }, listen).catch(() => {});
 }
+
+// A message is shown once, and not again by a reload.
+const here = new URL(location.href);
+if (here.searchParams.has("said")) {
+  here.searchParams.delete("said");
+  history.replaceState(null, "", here);
+}
+
+// The words of ages are those of the server.
+function tick() {
+  for (const each of document.querySelectorAll("[data-age]")) {
+    if (!since_ms.has(each)) since_ms.set(each, performance.now());
+    const seconds = Number(each.dataset.age) + (performance.now() - since_ms.get(each)) / 1000;
+    const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, "s"];
+    each.textContent = `${Math.floor(seconds / size)}${unit}`;
+  }
+}
+setInterval(tick, 1000);
+
+const SEARCH = document.querySelector(".search input");
+let typing = null;
+SEARCH?.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    const address = new URL("/", location.href);
+    if (SEARCH.value.trim() !== "") address.searchParams.set("q", SEARCH.value);
+    history.replaceState(null, "", address);
+    refresh();
+  }, TYPED_MS);
+});
+
+// What was typed for a request stays in this tab until it was sent: a login may have ended meanwhile.
+const DRAFTS = "form[action='/start'] textarea, form[action*='/request-changes'] textarea, .tell textarea";
+
+function draft(field) {
+  return `draft ${field.form.getAttribute("action")} ${field.form.elements.seat?.value ?? ""}`;
+}
+
+function restoreDrafts() {
+  const sent = sessionStorage.getItem("sent");
+  if (sent !== null && document.querySelector(".said.ok") !== null) sessionStorage.removeItem(sent);
+  sessionStorage.removeItem("sent");
+  for (const field of document.querySelectorAll(DRAFTS)) {
+    const kept = sessionStorage.getItem(draft(field));
+    if (kept === null || field.value !== field.defaultValue || !kept.includes(field.value)) continue;
+    field.value = kept;
+    const part = field.closest("details");
+    if (part !== null) part.open = true;
+  }
+}
+document.addEventListener("input", (event) => {
+  if (event.target.matches(DRAFTS)) sessionStorage.setItem(draft(event.target), event.target.value);
+});
+document.addEventListener("submit", (event) => {
+  const field = event.target.querySelector("textarea");
+  if (field !== null && field.matches(DRAFTS)) sessionStorage.setItem("sent", draft(field));
+});
+restoreDrafts();
 
 // What was opened is seen: an open form leaves the foot of the window, and is below.
 document.addEventListener("click", (event) => {

@@ -129,7 +129,10 @@ KEY_LINES: Final = tuple(chain(
         _FLEET: "stop a feature, and run it no further: asks first",
         _PAGE: "stop it, or cancel it",
     }, "stop"),
-    _line("D delete", _C.REMOVE, {_SESSION: "remove it for good: asks first"}, "remove"),
+    _line("D delete", _C.REMOVE, {
+        _SESSION: "remove it for good: asks first",
+        _PAGE: "remove it for good",
+    }, "remove"),
     _line("H", _C.DRAIN, {
         _FLEET: "let the host that is marked below take nothing more: asks first",
         _PAGE: "let a host take nothing more",
