@@ -16,6 +16,9 @@ MARKER: Final = "agentmux-session"
 It holds the session's directory and uuid, one per line.
 """
 
+ASIDE: Final = " set aside"
+"""What follows the uuid in the marker of a worktree whose folder was missing, and made again."""
+
 _REBASING: Final = ("rebase-merge", "rebase-apply")
 _LINK_MAX: Final = 1 << 14
 GITDIR: Final = "gitdir: "
