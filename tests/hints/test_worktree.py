@@ -366,6 +366,7 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
 @pytest.mark.follows(
     "git -C … update-index --no-… -- …",
     "move it away: mv … …",
+    " && git -C … worktree repair",
 )
 @pytest.mark.parametrize(("command", "code"), [("try", 3), ("approve --yes --merge", 1)])
 def test_what_git_cannot_stash_gets_out_of_the_way(
@@ -374,9 +375,11 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
     project.git("stash", "-q", "--include-untracked")
-    for each in ("nested/in.py", "near by/in.py"):
+    for each in ("nested/in.py", "near by/in.py", "apart/in.py"):
         (place / each).parent.mkdir(exist_ok=True)
         (place / each).write_text("MADE = 1\n")
+    project.git("worktree", "add", "-q", "--detach", "apart")
+    works.commit("a commit on no branch", project.path / "apart" / "other.py")
     for each in ("nested", "near by"):
         project.git("init", "-q", each)
         works.write(f"the user's {each}", project.path / each / "in.py")
@@ -386,9 +389,13 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     refusal = project.fails(code, *command.split(), name)
     went_well(project, shown(f"move it away: mv {project.path}/nested …", refusal))
     went_well(project, shown(f"move it away: mv '{project.path}/near by' …", refusal))
+    away = f"move it away: mv {project.path}/apart … && git -C …"
+    went_well(project, shown(away, refusal))
     went_well(project, shown("put them aside: …", refusal))
     went_well(project, f"agentmux {command} {name}")
+    project.git("worktree", "prune")
     assert works.lost() == []
+    assert "planted" in project.git_at(project.path / "apart.old", "log", "-p", "-1")
     assert (project.path / "nested" / "in.py").read_text() == "MADE = 1\n"
     assert "planted" in (project.path / "nested.old" / "in.py").read_text()
 
