@@ -30,6 +30,28 @@ def test_the_result_is_committed_on_top_of_commits_of_the_user(
     assert work.lost() == []
 
 
+@pytest.mark.follows(
+    "if anything is staged, commit it first: git commit --message 'Work in progress'"
+)
+def test_what_is_staged_is_committed_before_a_commit_is_taken_along(
+    project: Project, work: Work
+) -> None:
+    session = project.start("add a greeting", "--no-worktree", "--branch").wait()
+    project.git("switch", "-q", "main")
+    work.commit("a commit on main", project.path / "meanwhile.py")
+    work.write("a staged line", project.path / "staged.py")
+    project.git("add", "staged.py")
+    project.git("switch", "-q", session.state["branch"])
+    work.commit("a commit on the branch", project.path / "before.py")
+    project.git("switch", "-q", "main")
+    refusal = project.fails(3, "approve", session.name, "--yes")
+    went_well(project, shown("if anything is staged, commit it first: …", refusal))
+    went_well(project, shown("take it along: … && … && …", refusal))
+    branch = project.git("rev-parse", "--abbrev-ref", "HEAD").strip()
+    assert branch == session.state["branch"]
+    assert work.lost() == []
+
+
 def test_commits_of_the_user_on_another_branch_are_not_committed_on(project: Project) -> None:
     session = project.start("add a greeting", "--no-worktree", "--quick").wait()
     project.git("switch", "-q", "-c", "elsewhere")

@@ -366,6 +366,7 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
 @pytest.mark.follows(
     "git -C … update-index --no-… -- …",
     "move it away: mv … …",
+    " && git -C … worktree repair",
 )
 @pytest.mark.parametrize(("command", "code"), [("try", 3), ("approve --yes --merge", 1)])
 def test_what_git_cannot_stash_gets_out_of_the_way(
@@ -374,9 +375,11 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
     project.git("stash", "-q", "--include-untracked")
-    for each in ("nested/in.py", "near by/in.py"):
+    for each in ("nested/in.py", "near by/in.py", "apart/in.py"):
         (place / each).parent.mkdir(exist_ok=True)
         (place / each).write_text("MADE = 1\n")
+    project.git("worktree", "add", "-q", "--detach", "apart")
+    works.commit("a commit on no branch", project.path / "apart" / "other.py")
     for each in ("nested", "near by"):
         project.git("init", "-q", each)
         works.write(f"the user's {each}", project.path / each / "in.py")
@@ -386,9 +389,13 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     refusal = project.fails(code, *command.split(), name)
     went_well(project, shown(f"move it away: mv {project.path}/nested …", refusal))
     went_well(project, shown(f"move it away: mv '{project.path}/near by' …", refusal))
+    away = f"move it away: mv {project.path}/apart … && git -C …"
+    went_well(project, shown(away, refusal))
     went_well(project, shown("put them aside: …", refusal))
     went_well(project, f"agentmux {command} {name}")
+    project.git("worktree", "prune")
     assert works.lost() == []
+    assert "planted" in project.git_at(project.path / "apart.old", "log", "-p", "-1")
     assert (project.path / "nested" / "in.py").read_text() == "MADE = 1\n"
     assert "planted" in (project.path / "nested.old" / "in.py").read_text()
 
@@ -698,12 +705,14 @@ def test_a_result_without_a_base_branch_is_kept(project: Project, work: Work) ->
     "make it again where the session began: git branch … …",
     "if it has another name now, keep the result: agentmux approve … --keep",
 )
-@pytest.mark.parametrize("deleted", [True, False])
+@pytest.mark.parametrize(
+    ("trunk", "deleted"), [("trunk", True), ("trunk", False), ("main/a", False)]
+)
 def test_a_result_whose_base_branch_has_another_name_or_is_gone(
-    decided: Session, works: Work, *, deleted: bool
+    decided: Session, works: Work, trunk: str, *, deleted: bool
 ) -> None:
     project, name = decided.project, decided.name
-    project.git("branch", "-q", "-m", "main", "trunk")
+    project.git("branch", "-q", "-m", "main", trunk)
     refusal = project.fails(2, "approve", name, "--yes", "--merge")
     assert "--merge" not in project.ok("status", name)
     if deleted:
@@ -711,12 +720,55 @@ def test_a_result_whose_base_branch_has_another_name_or_is_gone(
         went_well(project, shown("then: agentmux approve … --merge", refusal))
         assert "a commit of a coder" in project.git("log", "--format=%s", "main")
     else:
+        assert ("git branch main" in refusal) == (trunk == "trunk"), "git can make it again"
         hint = "if it has another name now, keep the result: agentmux approve … --keep"
         told = went_well(project, shown(hint, refusal))
         project.git("stash", "-q", "--include-untracked")
         went_well(project, shown("get it with: … && … && git merge --no-edit …", told))
-        assert "a commit of a coder" in project.git("log", "--format=%s", "trunk")
+        assert "a commit of a coder" in project.git("log", "--format=%s", trunk)
     decided.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.parametrize("how", ["amended", "rebased"])
+def test_a_continued_branch_whose_history_was_rewritten_is_approved_on_top(
+    project: Project, work: Work, how: str
+) -> None:
+    project.git("switch", "-q", "-c", "topic")
+    work.commit("a commit of topic", project.path / "topic.py")
+    project.git("switch", "-q", "main")
+    session = project.start("add a greeting", "--on", "topic").wait()
+    place = Path(session.state["worktree"])
+    if how == "amended":
+        project.git_at(place, "commit", "-q", "--amend", "--only", "-m", "Amended")
+    else:
+        project.git("commit", "-q", "--allow-empty", "-m", "On main")
+        project.git_at(place, "stash", "-q", "--include-untracked")
+        project.git_at(place, "rebase", "-q", "main")
+        project.git_at(place, "stash", "pop", "-q")
+    project.git("stash", "-q", "--include-untracked")
+    tip = project.git("rev-parse", "topic").strip()
+    refusal = project.fails(3, "approve", session.name, "--yes", "--merge")
+    assert "the history of branch topic was rewritten" in refusal
+    hint = "if they are yours, commit on top of them: agentmux approve … --on-top"
+    went_well(project, f"{shown(hint, refusal)} --merge")
+    session.wait("done")
+    assert project.git("rev-parse", "topic~").strip() == tip
+    assert project.git("rev-parse", "topic") == project.git("rev-parse", "main")
+    assert work.lost() == []
+
+
+def test_a_file_at_the_place_of_a_worktree_is_moved_away(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.ok("stop", name)
+    place.rename(place.with_name("elsewhere"))
+    place.write_text("# planted by somebody\n")
+    refusal = project.fails(3, "resume", name, "--yes", "--detach")
+    project.ok("status", name)
+    went_well(project, shown("move it away: mv … …", refusal))
+    again = project.run("resume", name, "--yes", "--detach")
+    assert "is gone: it is made again from" in again.stdout + again.stderr
     assert works.lost() == []
 
 

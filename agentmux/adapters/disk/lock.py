@@ -145,7 +145,7 @@ class _NotedLock:
         """
         try:
             fd = os.open(self._path, os.O_RDONLY | _OPEN)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
             raise files.unreadable(self._path, error) from error

@@ -357,7 +357,7 @@ class GitProgram:
                 f"{command} did not answer within {git.limit_s:.0f} s in {self._project}",
                 hints=hints,
             ) from None
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             if git.cwd is not None and not git.cwd.is_dir():
                 raise GitError(f"{git.cwd} does not exist") from error
             raise NotInstalledError(

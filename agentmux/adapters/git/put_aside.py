@@ -12,6 +12,7 @@ from agentmux.adapters.disk.files import move_away_hint, old_name
 from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes, hidden_flags
 from agentmux.adapters.git.program import GitProgram, split
 from agentmux.adapters.git.put_back import StashNote
+from agentmux.adapters.git.work_tree import linked_git_dir
 from agentmux.core.names import layout
 from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.git_commands import FOR_TRIAL
@@ -44,7 +45,9 @@ def aside_hints(
         if name in modules:
             forth, back = _module_hints(top, name)
         else:
-            forth, back = move_away_hint(top / each), _move_back(top / each)
+            place = top / each
+            forth = move_away_hint(place) + link_again(place, old_name(place))
+            back = _move_back(place) + link_again(place, str(place))
         yield f"{forth}; after the trial, back: {back}" if why == FOR_TRIAL else forth
     if any(not _is_moved(top, path, folders) for path in paths):
         yield f"put them aside: {_stash(git, paths, why, folders, is_all=is_all)}"
@@ -59,6 +62,18 @@ def _module_hints(top: Path, name: str) -> tuple[str, str]:
 
 def _move_back(path: Path) -> str:
     return f"mv {shlex.quote(old_name(path))} {shlex.quote(str(path))}"
+
+
+def link_again(folder: Path, new: str) -> str:
+    """Return the commands that tell git where the linked worktrees in a folder are after a move.
+
+    Git would forget them one day. Each command begins with `` && ``; empty if there are none. The
+    folder ``folder``, which may be such a worktree itself, is then at ``new``.
+    """
+    links = sorted(folder.rglob(".git")) if folder.is_dir() and not folder.is_symlink() else ()
+    made = (each for each in links if os.path.lexists((linked_git_dir(each) or each) / "commondir"))
+    places = (str(Path(new) / each.parent.relative_to(folder)) for each in made)
+    return "".join(f" && git -C {shlex.quote(place)} worktree repair" for place in places)
 
 
 def _stash(

@@ -165,15 +165,16 @@ class Git:
         Args:
             base: A branch or commit.
             since: The commit on which the work began. It is returned, as it was given, if the
-                histories diverged earlier, or if ``base`` no longer exists.
+                histories diverged earlier, or if ``base`` no longer exists. If empty, it may be
+                any.
             head: The branch or commit with the work.
         """
         reply = self._git.read("merge-base", "--end-of-options", base, head)
         fork = reply.text
         if reply.status != 0 or not fork:
             return since
-        later = self._git.read("merge-base", "--is-ancestor", since, fork)
-        return fork if later.status == 0 else since
+        is_later = self.contains(since, tip=fork) if since else True
+        return fork if is_later else since
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
         reply = self._git.must_read(

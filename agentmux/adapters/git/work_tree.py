@@ -16,6 +16,9 @@ MARKER: Final = "agentmux-session"
 It holds the session's directory and uuid, one per line.
 """
 
+ASIDE: Final = " set aside"
+"""What follows the uuid in the marker of a worktree whose folder was missing, and made again."""
+
 _REBASING: Final = ("rebase-merge", "rebase-apply")
 _LINK_MAX: Final = 1 << 14
 GITDIR: Final = "gitdir: "
@@ -183,7 +186,8 @@ def is_branch_gone(folder: Path, name: str) -> bool:
     if shared is None or os.path.lexists(shared / "reftable"):
         return False
     ref = os.fsencode(f"refs/heads/{name}")
-    if os.path.lexists(os.fsencode(shared) + b"/" + ref):
+    path = os.fsencode(shared) + b"/" + ref
+    if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 (of bytes)
         return False
     try:
         with (shared / "packed-refs").open("rb") as file:

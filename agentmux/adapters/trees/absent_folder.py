@@ -13,6 +13,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git import session_objects
+from agentmux.adapters.git.lost_work.left_commits import left_commits, without_folder
 from agentmux.adapters.git.lost_work.submodules import absent_modules_with_work
 from agentmux.adapters.git.program import (
     GitProgram,
@@ -22,12 +23,11 @@ from agentmux.adapters.git.program import (
     to_refused_error,
 )
 from agentmux.adapters.git.repository import in_progress
-from agentmux.adapters.git.work_tree import MARKER, WorktreeMarker, last_commit_in
+from agentmux.adapters.git.work_tree import ASIDE, MARKER, WorktreeMarker, last_commit_in
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.ports.git.worktrees import WorktreeSpec
 
-_ASIDE: Final = " set aside"
 _ELSEWHERE: Final = " (moved or deleted)"
 
 
@@ -38,7 +38,8 @@ class HeldWork:
     Attributes:
         git_dir: That directory.
         head: The id of the commit that is checked out; None if there is no commit yet.
-        own: The ids of the commits that the worktree's private refs point to; see `own_commits`.
+        own: The ids of the commits that the worktree's private refs point to (see `own_commits`),
+            and of those that its HEAD has left (see `left_commits`).
         staged: The files whose content only the index has, relative to the worktree's top.
             Submodules with commits that none of their remotes has are included: git's name for
             them, and ``/``.
@@ -62,12 +63,14 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
     Raises:
         GitError: Git cannot read the index or the refs there.
     """
-    saved = spec.checkpoint
+    saved, branch = spec.checkpoint, (f"refs/heads/{spec.branch}",) if spec.branch else ()
+    there, began = without_folder(git, git_dir), spec.commit
+    left = left_commits(there, since=began, known=(began, *branch))
     known = ("HEAD", spec.commit, *((saved.head, saved.commit) if saved is not None else ()))
     return HeldWork(
         git_dir=git_dir,
         head=git.commit("HEAD", cwd=git_dir),
-        own=own_commits(git, git_dir),
+        own=(*own_commits(git, git_dir), *(each.commit for each in left)),
         staged=(
             *_list_staged(git, git_dir, known, session_objects.variables_to_read(spec.home)),
             *(
@@ -181,15 +184,15 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
     # sets it aside again.
     for name, text in (
         ("gitdir", f"{place}/.git"),
-        ("locked", f"{spec.session}{_ASIDE}"),
-        (MARKER, f"{spec.home}\n{spec.session}{_ASIDE}"),
+        ("locked", f"{spec.session}{ASIDE}"),
+        (MARKER, f"{spec.home}\n{spec.session}{ASIDE}"),
     ):
         files.replace(git_dir / name, f"{text}\n".encode("utf-8", "surrogateescape"))
 
 
 def is_set_aside(marker: WorktreeMarker | None, spec: WorktreeSpec) -> bool:
     """Return whether a git directory with this marker was set aside for the session of ``spec``."""
-    return marker is not None and marker.session == f"{spec.session}{_ASIDE}"
+    return marker is not None and marker.session == f"{spec.session}{ASIDE}"
 
 
 def release(git_dir: Path) -> None:

@@ -40,6 +40,7 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
+from agentmux.adapters.git.put_aside import link_again
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.work_tree import (
     GITDIR,
@@ -958,7 +959,8 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
         )
     place = f"{spec.path}, the place of this session's worktree"
     if named is None or os.path.lexists(named / "HEAD"):
-        return WorktreeTakenError(f"something else is at {place}", hints=(away,))
+        linked = link_again(spec.path, files.old_name(spec.path))
+        return WorktreeTakenError(f"something else is at {place}", hints=(away + linked,))
     repair = f"git worktree repair {shlex.quote(str(spec.path))}"
     return WorktreeTakenError(
         f"a worktree of a repository that is gone ({named}) is at {place}",

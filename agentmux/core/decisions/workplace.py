@@ -208,9 +208,11 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
     if left.worktree:
         first = commit_first(left.worktree) if left.is_behind and left.is_changed else ()
         return (*first, f"take its commits along: {along}")
-    since = shlex.quote(left.branch or left.base or "")
+    since, merges = shlex.quote(left.branch or left.base or ""), left.is_behind and left.branch
+    staged = "if anything is staged, commit it first: git commit --message 'Work in progress'"
     return (
         f"see what only HEAD has: git log --oneline {since}..HEAD",
+        *((staged,) if merges else ()),
         f"if this session made it, take it along: {along}",
         f"if not, go back: {back}",
     )

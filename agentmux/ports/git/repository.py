@@ -222,7 +222,7 @@ class Repository(Protocol):
         Args:
             base: The branch on which the work of ``head`` began.
             since: The commit on which the work began. It is also the result if ``base`` does not
-                exist any more.
+                exist any more. Empty if it may be any.
             head: The commit with the work.
         """
 

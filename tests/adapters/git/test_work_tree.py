@@ -118,6 +118,7 @@ def test_a_branch_is_looked_for_without_git(project: Path, tmp_path: Path) -> No
     for folder in (project, place):
         assert not is_branch_gone(folder, "a/b")
         assert is_branch_gone(folder, "b")
+        assert is_branch_gone(folder, "a"), "it is a folder"
     git(project, "pack-refs", "--all")
     assert not is_branch_gone(place, "a/b")
     assert is_branch_gone(place, "b")

@@ -712,6 +712,8 @@ def test_files_that_differ_in_case_alone_are_seen(project: Path) -> None:
 
 
 TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
+NEW_ROOT = "git update-ref -d HEAD; git commit -qm"
+NEW_ROOTS = f"{NEW_ROOT} Root; git rm -qf new.txt; {NEW_ROOT} Anew"
 
 
 @pytest.mark.parametrize(
@@ -731,6 +733,7 @@ TAKE_BACK = "git update-ref refs/heads/agentmux/x main; git reset -q --hard"
         ("git commit -q --amend -m Amended; git reset -q --hard HEAD~", ["Amended"]),
         ("git reset -q --hard HEAD~; git reset -q --hard ORIG_HEAD", []),
         ("git stash -q --all; git reset -q --hard", []),
+        (NEW_ROOTS, ["Root", "Work"]),
     ],
 )
 def test_a_commit_that_a_reset_undid_counts_unless_something_replaced_it(
@@ -744,8 +747,33 @@ def test_a_commit_that_a_reset_undid_counts_unless_something_replaced_it(
     git(spec.path, "commit", "-qm", "Work")
     subprocess.run(["sh", "-c", after], cwd=spec.path, check=True, capture_output=True)
     found = made.removal_loss(spec, "main")
-    assert [each.partition(" ")[2] for each in found.commits_off_branch] == named
+    assert sorted(each.partition(" ")[2] for each in found.commits_off_branch) == named
     assert len(found.tips_off_branch) == len(named)
+
+
+@pytest.mark.parametrize("back", ["switch -q agentmux/x", "reset -q --hard HEAD~"])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_commit_that_only_the_reflog_of_a_missing_folder_has_counts(
+    project: Path, back: str, *, again: bool
+) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    git(spec.path, "switch", "-q", "--detach")
+    (spec.path / "new.txt").write_text("new\n")
+    git(spec.path, "add", "-A")
+    git(spec.path, "commit", "-qm", "Work")
+    work = git(spec.path, "rev-parse", "HEAD").strip()
+    git(spec.path, *back.split())
+    spec.path.rename(project.parent / "elsewhere")
+    if again:
+        made.make(spec, again=True)
+        (left,) = Git(spec.path, os.environ).left_commits(since=spec.commit)
+        assert left.commit == work, "an approval is told, too"
+    found = made.removal_loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits_off_branch] == ["Work"]
+    assert found.tips_off_branch == (work,)
+    git(project, "branch", "kept", work)
+    assert not made.removal_loss(spec, "main")
 
 
 @pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])

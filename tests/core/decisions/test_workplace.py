@@ -171,7 +171,8 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     (alone,) = ways_back(replace(behind, is_related=False))
     assert alone.endswith(" merge --no-edit --allow-unrelated-histories main")
     shared = replace(behind, worktree=None)
-    assert ways_back(shared)[1].endswith(f"{joined} && {along}".replace(" -C /w", ""))
+    assert ways_back(shared)[1].startswith("if anything is staged, commit it first: git commit")
+    assert ways_back(shared)[2].endswith(f"{joined} && {along}".replace(" -C /w", ""))
     assert ways_back(replace(own, is_gone=True)) == (
         "go back: git -C /w switch --no-recurse-submodules --no-overwrite-ignore -c main",
     )

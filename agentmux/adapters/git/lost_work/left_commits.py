@@ -3,7 +3,9 @@
 The reflog of HEAD shows them: whoever switches away from a detached HEAD, or from a branch of their
 own, leaves an entry there. Amended and rebased commits do not count: they were replaced. Commits
 that a reset took away count if it undid them, that is, if one of their files is as it was before
-them.
+them. So do those before a root commit: the branch was deleted while it was checked out.
+
+A session's worktree may have been made again; the reflogs of its earlier folders count, too.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.program import LOG, GitProgram, decode_output, split
+from agentmux.adapters.git.work_tree import ASIDE, marker_of
 from agentmux.ports.git.repository import LeftCommits
 
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
@@ -22,6 +26,7 @@ _FORWARD: Final = "fast-forward"
 _SWITCH: Final = "checkout:"
 _RESET: Final = "reset:"
 _ROOT: Final = "commit (initial):"
+_GIT_DIR: Final = "GIT_DIR"
 
 
 def left_commits(
@@ -33,7 +38,8 @@ def left_commits(
     other hashes (as after a cherry-pick), or if the files of the work tree already contain them.
 
     Args:
-        git: Runs git in the work tree.
+        git: Runs git in the work tree, or is from `without_folder`: the index counts then instead
+            of the files.
         since: The commit on which the work began.
         known: Branches and commits whose history counts as HEAD's.
         also: Commits that HEAD was at here, according to a record other than the reflog; some may
@@ -52,22 +58,43 @@ def left_commits(
     return tuple(each for each in commits if each is not None)
 
 
+def without_folder(git: GitProgram, git_dir: Path) -> GitProgram:
+    """Return a program for `left_commits`, for a worktree of which only ``git_dir`` is at hand."""
+    return git.at(git_dir).with_variables({_GIT_DIR: str(git_dir)})
+
+
 def _find_left_heads(git: GitProgram) -> Iterator[tuple[str, str]]:
     """Yield the commits made here that HEAD left, each with how: `_RESET`, or later `_SWITCH`.
 
     A branch that was set by ``git update-ref`` counts as reset; its entry has no subject.
     """
-    log = _read_log(git)
+    moves = [move for each in _git_dirs(git) for move in _list_moves(git, each)]
+    for kind, prefixes in ((_RESET, (_RESET, _ROOT)), (_SWITCH, (_SWITCH,))):
+        for each, subject in moves:
+            if subject.startswith(prefixes) or (kind == _RESET and not subject):
+                yield each, kind
+
+
+def _git_dirs(git: GitProgram) -> Iterator[Path]:
+    """Yield the git directory of the work tree, and those of its earlier folders."""
+    own = Path(git.must_read("find the work tree", "rev-parse", "--absolute-git-dir").text)
+    yield own
+    marker = marker_of(own)
+    for each in sorted(own.parent.iterdir()) if marker is not None else ():
+        other = marker_of(each)
+        if marker and other and other.session == f"{marker.session}{ASIDE}":
+            yield each
+
+
+def _list_moves(git: GitProgram, git_dir: Path) -> list[tuple[str, str]]:
+    """Return each commit that was made in a work tree and left, with what came next there."""
+    log = _read_log(git, git_dir)
     commits = {
         commit
         for commit, _, subject in log
         if subject and not subject.startswith(_MOVES) and not subject.lower().endswith(_FORWARD)
     }
-    moves = [(each, subject) for (each, _, _), (_, _, subject) in pairwise(log) if each in commits]
-    for kind in (_RESET, _SWITCH):
-        for each, subject in moves:
-            if subject.startswith(kind) or (kind == _RESET and not subject):
-                yield each, kind
+    return [(each, subject) for (each, _, _), (_, _, subject) in pairwise(log) if each in commits]
 
 
 def end_before_root(git: GitProgram) -> str | None:
@@ -81,10 +108,11 @@ def end_before_root(git: GitProgram) -> str | None:
     return None
 
 
-def _read_log(git: GitProgram) -> list[tuple[str, str, str]]:
+def _read_log(git: GitProgram, git_dir: Path | None = None) -> list[tuple[str, str, str]]:
     """Return the reflog of HEAD, oldest first: each commit, a space, and what led to it."""
     words = ("log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--")
-    return [each.partition(" ") for each in decode_output(git.read(*words).out).splitlines()][::-1]
+    lines = decode_output(git.read(*words, cwd=git_dir).out).splitlines()
+    return [each.partition(" ") for each in lines][::-1]
 
 
 def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
@@ -151,5 +179,6 @@ def _list_differing(git: GitProgram, commit: str, renames: str = "--no-renames")
 
     With ``--find-renames``, a file that was moved has its new name only.
     """
-    words = ("diff", "--no-ext-diff", renames, "--name-only", "-z", commit, "--")
+    place = ("--cached",) if _GIT_DIR in git.environment else ()
+    words = ("diff", *place, "--no-ext-diff", renames, "--name-only", "-z", commit, "--")
     return set(split(git.must_read("compare the work tree", *words).out))

@@ -350,7 +350,8 @@ def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
     if found.kept:
         places = ", ".join(map(str, found.kept))
-        parts.append(f"what git keeps for a worktree that is not at its place ({places})")
+        moved = "without it, a folder that was moved is no work tree"
+        parts.append(f"what git keeps for a worktree that is not at its place ({places}; {moved})")
     return " and ".join((*parts, f"branch {found.branch}") if found.branch else parts)
 
 

@@ -82,13 +82,16 @@ def on_top(world: World, state: SessionState) -> SessionState:
     """Return the state of a session in the checkout as if it had begun at the present HEAD.
 
     Unchanged if HEAD is on another branch, or detached where its history does not contain the
-    commit at which the session began; or if the session has a worktree of its own. On a branch, the
-    user may have amended or rebased that commit. Ask the user first whose the commits are.
+    commit at which the session began. On a branch, the user may have amended or rebased that
+    commit. In a worktree that alone counts, and only on a branch of the user's own: the session
+    then begins where the histories fork. Ask the user first whose the commits are.
     """
     head = world.repository.head()
-    if state.worktree or not _has_moved_on(world, state, head):
+    if not _has_moved_on(world, state, head):
         return state
-    return replace(state, options=replace(state.options, base=head.commit))
+    base = state.options.base or ""
+    began = world.repository.fork(base, since="") if state.worktree else head.commit
+    return replace(state, options=replace(state.options, base=began))
 
 
 def _has_moved_on(world: World, state: SessionState, head: Head) -> bool:
@@ -98,6 +101,8 @@ def _has_moved_on(world: World, state: SessionState, head: Head) -> bool:
         or head.commit is None
         or (head.branch, head.in_progress) != (state.branch, None)
     ):
+        return False
+    if state.worktree and (not state.continued or world.repository.contains(base)):
         return False
     return head.commit != base and (head.branch is not None or world.repository.contains(base))
 
@@ -186,11 +191,14 @@ def _find_rewritten_history(world: World, state: SessionState) -> GitError | Non
     if world.repository.head().commit is not None and world.repository.contains(base):
         return None
     git = f"git -C {shlex.quote(state.worktree or '')}"
+    is_on_top = _has_moved_on(world, state, world.repository.head())
+    on_top = (_on_top_hint(state),) if is_on_top and world.repository.is_related(base) else ()
     return GitError(
         f"the history of branch {branch} was rewritten: it does not contain {base[:12]} any more,"
         " where the session began",
         hints=(
             f"see what it contains: {git} log --oneline -n 20",
+            *on_top,
             *ways_to_rejoin(world, state.worktree),
         ),
     )
@@ -236,13 +244,16 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     since = f"git log --oneline {base}.." if base else "git log --oneline"
     if base and not world.repository.contains(base):  # amended or rebased: show both sides
         since = f"git log --oneline --left-right {base}..."
-    name = shlex.quote(PurePosixPath(state.feature_dir).name)
-    on_top = f"if they are yours, commit on top of them: agentmux approve {name} --on-top"
     return (
         f"see the commits since then: {since}",
-        *((on_top,) if _has_moved_on(world, state, head) else ()),
+        *((_on_top_hint(state),) if _has_moved_on(world, state, head) else ()),
         f"if this session made all of them{named}, have them in its commit: {undo}",
     )
+
+
+def _on_top_hint(state: SessionState) -> str:
+    name = shlex.quote(PurePosixPath(state.feature_dir).name)
+    return f"if they are yours, commit on top of them: agentmux approve {name} --on-top"
 
 
 def describe_failure(error: AgentmuxError | OSError) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.workplace.checkout import find_tree_taken_error, merge_note, undecided_in
+from agentmux.core.decisions.workplace import in_the_way_of
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import MERGE
@@ -64,11 +65,13 @@ def require_base(world: World, state: SessionState) -> str:
     if world.repositories.is_branch_gone(world.project, base):
         began = (state.base.commit if state.base is not None else "")[:12]
         name = shlex.quote(PurePath(state.feature_dir).name)
+        again = f"make it again where the session began: git branch {shlex.quote(base)} {began}"
+        ways = (again, approve_again(state, MERGE))
+        is_free = in_the_way_of(base, world.git.worktrees.root_facts(None).branches) is None
         raise GitError(
             f"branch `{base}`, on which the session began, does not exist any more",
             hints=(
-                f"make it again where the session began: git branch {shlex.quote(base)} {began}",
-                approve_again(state, MERGE),
+                *(ways if is_free else ()),
                 f"if it has another name now, keep the result: agentmux approve {name} --keep",
             ),
         )

@@ -210,7 +210,8 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
 def _say_kept(world: World, spec: WorktreeSpec) -> str:
     """Return where git keeps the metadata of a folder that may only have been moved; or empty."""
     kept = world.git.worktrees.list_kept(spec)
-    return f" (if you have moved it: it stays a work tree, by {kept[0]})" if kept else ""
+    stays = "if you have moved it: it stays a work tree until the session's worktree is removed"
+    return f" ({stays}, by {kept[0]})" if kept else ""
 
 
 def _some(names: tuple[str, ...]) -> str:
