@@ -26,6 +26,7 @@ from agentmux.adapters.git.program import (
 )
 from agentmux.adapters.git.session_objects import PRIVATE, QUIET, REF_PREFIX, RepositoryPlaces
 from agentmux.adapters.trees import differences
+from agentmux.adapters.trees.absent_folder import unique_files
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import MissingError
@@ -218,6 +219,12 @@ class GitCheckpoints:
     def differing(self, since: str, until: str) -> tuple[str, ...]:
         extra = session_objects.variables_to_read(self._home)
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
+
+    def list_unique(self, commit: str, others: Sequence[str]) -> tuple[str, ...]:
+        return unique_files(self._git, self._home, commit, others, "--diff-filter=d")
+
+    def objects(self) -> str:
+        return session_objects.variables_to_read(self._home)["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the paths whose files in the work tree differ from the checkpoint ``commit``.

@@ -13,6 +13,7 @@ from agentmux.app.delivery.steps.ways import describe_way
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.changes import changes_of
+from agentmux.app.session.workplace.rewound_edits import edits_words, list_rewound_edits
 from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
@@ -159,6 +160,8 @@ def _files(
         names = abbreviate_names(found.undone)
         yield f"the commit undoes what was committed since the session began: {names}"
     yield from map(left_out_label, found.left_out)
+    rewound = list_rewound_edits(world, state, files.path)
+    yield from (f"not in the result: {edits_words(each)}" for each in rewound)
 
 
 def _stat(
