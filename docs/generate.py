@@ -32,7 +32,7 @@ from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
-from agentmux.core.terminal.keys.key_commands import DESK, MONITOR, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_commands import DESK_HELP, MONITOR, KeyCommand, KeyPlace
 from agentmux.core.terminal.keys.key_names import KEY_NAMES
 from agentmux.core.terminal.keys.key_table import KEYS, OWN_KEYS, KeyLine
 from benchmarks.cost import DATA as COSTS
@@ -375,10 +375,12 @@ this machine, on one screen. (In a pipe it prints where the project stands, as b
 
 At the left are the sessions, below what they need: *needs you*, *running*, *interrupted*, *waiting
 for a limit*, *done*. An interrupted session is *safe to resume* if all conversations come back. It
-*needs a choice* if a seat would begin a new conversation. *Cannot resume* means that something
-prevents it, such as an agent that is not installed; the overview gives the reason, and `R` says how
-to get on. A search looks in the given name, the first line of the feature, the project, the phase
-and the status, as all searches of AgentMux.
+*needs a choice* if a seat would begin a new conversation: `R` shows how each seat would start, and
+in brackets what else its number takes: new, shell (a shell for you instead of its agent), stopped
+(until you choose in its pane). *Cannot resume* means that something prevents it, such as an agent
+that is not installed; the overview gives the reason, and `R` says how to get on. A narrow list has
+room for *safe*, *choice* and *blocked* only. A search looks in the given name, the first line of
+the feature, the project, the phase and the status, as all searches of AgentMux.
 
 No two lines of the list are alike. Where a name is cut, the project stays. Sessions whose names are
 alike show the part in which they differ, or when they were started.
@@ -481,7 +483,7 @@ def desk() -> str:
     own = {"names": ", ".join(names), "themes": ", ".join(f"`{each}`" for each in THEMES)}
     text = _OWN.format(**own, keys=", ".join((*plain, "`f1` to `f12`")))
     paragraphs = (each if "```" in each else _fill(each) for each in text.split("\n\n"))
-    return f"{_key_page(_DESK, DESK)}\n" + "\n\n".join(paragraphs) + "\n"
+    return f"{_key_page(_DESK, DESK_HELP)}\n" + "\n\n".join(paragraphs) + "\n"
 
 
 def _fill(paragraph: str) -> str:

@@ -30,7 +30,7 @@ from agentmux.core.names.status_labels import (
     age,
     status_colour,
 )
-from agentmux.core.terminal.text.text_width import clean, cut, cut_start, width
+from agentmux.core.terminal.text.text_width import clean, cut, cut_apart, cut_start, width
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
@@ -42,7 +42,9 @@ def session_list(
 ) -> list[str]:
     """Return the lines of ``agentmux list``: a heading, and one line for each session.
 
-    There is a column of branches if at least one session has its own worktree.
+    There is a column of branches if at least one session has its own worktree, unless the
+    beginnings of the features need the room. Features that would look alike are cut where they
+    differ.
 
     Args:
         listed: The sessions.
@@ -54,7 +56,8 @@ def session_list(
     short = layout.short_names(names)
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
     rows += [
-        (short.get(each.session, each.session), each.phase, each.label, each.ago) for each in listed
+        (short.get(each.session, each.session), each.phase_beside_label, each.label, each.ago)
+        for each in listed
     ]
     if any(each.is_apart for each in listed):
         branches = ["BRANCH", *(clean(each.branch or "-") for each in listed)]
@@ -65,10 +68,9 @@ def session_list(
         rows = _fit_rows(rows, int(cols - room) - 2, lambda cells: _begin(listed, names, cells))
     heads = render.table(rows)
     edge = max(map(width, heads)) + 2
-    lines = []
-    for head, title in zip(heads, titles, strict=True):
-        shown = title if cols is None else cut(title, cols - edge)
-        lines.append(f"{head}{' ' * (edge - width(head))}{shown}".rstrip())
+    shown = titles if cols is None else cut_apart(titles, cols - edge)
+    pairs = zip(heads, shown, strict=True)
+    lines = [f"{head}{' ' * (edge - width(head))}{title}".rstrip() for head, title in pairs]
     for index, each in enumerate(listed, start=1):
         painted = f"  {render.paint(each.status, colours=colours, shown=each.label)}  "
         lines[index] = painted.join(lines[index].rsplit(f"  {each.label}  ", 1))
@@ -80,7 +82,7 @@ _CUT: Final = ((_BRANCH, 10), (_NAME, 14), (_PHASE, 12))
 """The columns that may be cut, in this order, each with its least width in cells.
 
 The branch is cut first, because it resembles the session's name. A name is cut to a beginning that
-commands take.
+commands take. If that is not enough, the column of branches is left out.
 """
 
 _TITLE_SHARE: Final = 3 / 8
@@ -91,6 +93,8 @@ def _fit_rows(
     rows: Sequence[tuple[str, ...]], cols: int, names: Callable[[int], Sequence[str]]
 ) -> list[tuple[str, ...]]:
     """Return the rows with columns cut so that they fit into ``cols`` cells, as far as possible.
+
+    The last column, of branches, is left out if they do not fit with it.
 
     Args:
         rows: The rows.
@@ -112,6 +116,8 @@ def _fit_rows(
                 (*row[:column], cell, *row[column + 1 :])
                 for row, cell in zip(table, kept, strict=True)
             ]
+    if len(table[0]) > _BRANCH and max(map(width, render.table(table))) > cols:
+        return _fit_rows([row[:_BRANCH] for row in rows], cols, names)
     return table
 
 

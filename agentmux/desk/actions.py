@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.processes.command_runs import CommandEnd
-from agentmux.app.session.search.lookup import entry_at, live
+from agentmux.app.session.search.lookup import entry_at, live, short_name
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.conversation.launch_policy import ORDINARY, LaunchPolicy
 from agentmux.core.documents.diff_comments import LineComment, change_request
@@ -431,14 +431,14 @@ class Actions:
             return
         from agentmux.app.views.outlook import MISSING
 
-        lines, seen = await in_daemon_thread(partial(self._plan, row))
+        name, lines, seen = await in_daemon_thread(partial(self._plan, row))
         if seen.refused:
             here: Words = ("resume", row.name)
             can_ask = seen.kind == MISSING  # a person can get a shell in place of the agent
             if await self._app.ask(FailureDialog(shlex.join(here), lines, can_ask=can_ask)):
                 self._here(row.project, here)
             return
-        title = f"What a resume of {row.name} would do"
+        title = f"What a resume of {name} would do"
         key = self._keys.line_of(KeyCommand.RESUME)
         chosen = await self._app.ask(ResumeDialog(title, lines, seen.seats, key=key))
         if chosen is not None:
@@ -460,18 +460,20 @@ class Actions:
         words = command_words.reattach(row.name)
         return await self._run(row.project, words, "reattaching")
 
-    def _plan(self, row: DeskRow) -> tuple[tuple[str, ...], Outlook]:
-        """Return what a resume would do: lines about all but its seats, and the outlook."""
+    def _plan(self, row: DeskRow) -> tuple[str, tuple[str, ...], Outlook]:
+        """Return the session's short name, lines on a resume without its seats, and its outlook."""
         from agentmux.app.views.explanation import explanation
         from agentmux.app.views.outlook import outlook
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)
         entry = entry_at(site, row.path)
-        lines = explanation(world, site, entry, explain=False, seats=False)
-        shown = tuple(self._locate(each, row.project) for each in lines)
+        _, *lines = explanation(world, site, entry, explain=False, seats=False)
+        named = (each.removeprefix(f"{entry.name} ") for each in lines)
+        shown = tuple(self._locate(each, row.project) for each in named)
         lives = live(site, (entry,))[entry.path]
-        return shown, outlook(world, entry, lives, read_limited, is_attended=False)
+        name = short_name(site, row.path)
+        return name, shown, outlook(world, entry, lives, read_limited, is_attended=False)
 
     async def _resume_marked(self) -> None:
         rows = [each for each in self._app.listing.chosen if each.can_be_resumed]
@@ -500,7 +502,7 @@ class Actions:
         from agentmux.app.views.outlook import seat_lines
 
         try:
-            _, seen = self._plan(row)
+            *_, seen = self._plan(row)
         except AgentmuxError as error:
             return (_row_words(row), f"  {error.message}"), ORDINARY  # its resume reports the error
         seats = tuple((each, SeatChoice.PLANNED) for each in seen.seats)

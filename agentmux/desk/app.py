@@ -15,8 +15,9 @@ from textual.worker import WorkerFailed
 
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Colour, StatusGroup
-from agentmux.core.terminal.keys.key_commands import DESK, TABS, KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_commands import DESK, DESK_HELP, TABS, KeyCommand, KeyPlace
 from agentmux.core.terminal.text.command_words import Words
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
@@ -33,7 +34,7 @@ from agentmux.desk.screens.widgets import (
 )
 from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import OVERVIEW, SUMMARY, SessionPage, SessionPages
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, line
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, line, plain
 from agentmux.desk.tools import DeskTools
 from agentmux.threads import in_daemon_thread
 
@@ -62,6 +63,7 @@ SessionList, PageView, VerticalScroll {
 #body.widened #list { display: none; }
 #body.widened #right { border-left: none; padding-left: 0; }
 #right { width: 1fr; border-left: solid ansi_bright_black; padding-left: 1; }
+#right:focus-within { border-left: heavy ansi_bright_black; }
 #beside { height: 1fr; }
 #files { height: 1fr; scrollbar-size: 0 0; }
 #page { width: 1fr; height: 1fr; }
@@ -102,9 +104,10 @@ _ALWAYS_SHOWN: Final = (KeyCommand.KEYS, KeyCommand.QUIT)
 _WELCOME: Final = """AgentMux takes a feature through a team of coding agents in tmux: architecture,
 plan, code, review. You watch, answer their questions, and approve the result.
 
-Press **{new}** to start a feature in this project.
+{begin}
 """
 """The page that is shown if there are no sessions, in Markdown."""
+_ELSEWHERE: Final = "This folder is in no project: go to the folder of yours, and run `agentmux`."
 
 
 class DeskApp(App[int]):
@@ -162,7 +165,6 @@ class DeskApp(App[int]):
             KeyCommand.FLEET: self._show_fleet,
             KeyCommand.KEYS: self._show_keys,
             KeyCommand.PALETTE: self.action_command_palette,
-            KeyCommand.YES: lambda: None,
             KeyCommand.QUIT: self.leave,
         }
 
@@ -280,6 +282,7 @@ class DeskApp(App[int]):
         if not shown:
             reading = not self.tools.feed.is_complete
             none = f"no sessions: {self.keys.show(KeyCommand.NEW)} starts one"
+            none = none if self._can_begin else "no sessions"
             parts.append(("reading …" if reading else none, DIM))
         if self.tools.fleet is not None:
             parts += [(self.keys.show(KeyCommand.FLEET), BOLD), (" the fleet  ", DIM)]
@@ -295,6 +298,8 @@ class DeskApp(App[int]):
         row = self.listing.selected_row
         commands = dict.fromkeys((*self._offer_commands(), KeyCommand.SEARCH, *_ALWAYS_SHOWN))
         words = {each: each.value if row is None else command_words(row, each) for each in commands}
+        if self.on_page and not self.is_widened:
+            words = {KeyCommand.FOCUS: "list", **words}
         cols = self._line("foot").size.width
         self._line("foot").show(*foot_parts(words, self.keys, _ALWAYS_SHOWN, cols))
 
@@ -304,7 +309,13 @@ class DeskApp(App[int]):
             yield from offer_commands(row)
         if self.listing.marked:
             yield KeyCommand.RESUME
-        yield KeyCommand.NEW
+        if self._can_begin:
+            yield KeyCommand.NEW
+
+    @property
+    def _can_begin(self) -> bool:
+        """Whether a project is known in which a session can be started."""
+        return self.tools.here is not None or bool(self.listing.rows)
 
     def unmark(self, paths: Collection[Path]) -> None:
         """Remove the marks of the sessions with these directories."""
@@ -394,7 +405,8 @@ class DeskApp(App[int]):
             how = "Esc ends the search, Backspace erases a letter, Ctrl-U all."
             return SessionPage(lines=((), line(sought, BOLD), line(how)))
         is_empty = self.tools.feed.is_complete and not self.listing.rows
-        welcome = _WELCOME.format(new=self.keys.show(KeyCommand.NEW))
+        begin = f"Press **{self.keys.show(KeyCommand.NEW)}** to start a feature in this project."
+        welcome = _WELCOME.format(begin=begin if self._can_begin else _ELSEWHERE)
         return SessionPage(markdown=welcome) if is_empty else SessionPage()
 
     async def _load_overview(self) -> None:
@@ -459,16 +471,24 @@ class DeskApp(App[int]):
             yield from self._hit_parts()
         elif page.files:
             several = f"{self.view.file + 1} of {len(page.files)} ({next_} next)  "
-            yield (several if len(page.files) > 1 else "", DIM)
-            yield from file_line(page.files[self.view.file], _FILE_COLS)
-            files, edit, comment = map(
-                show, (KeyCommand.FILES, KeyCommand.EDIT, KeyCommand.COMMENT)
-            )
-            yield (f"  {files} files, {edit} edits, {comment} comments", DIM)
+            about = (several if len(page.files) > 1 else "", DIM)
+            parts = (about, *file_line(page.files[self.view.file], _FILE_COLS), ("  ", PLAIN))
+            yield from parts
+            yield from self._diff_keys(self._line("note").size.width - width(plain(parts)))
         else:
             several = f"{page.at + 1} of {len(page.parts)} ({next_} next)  "
             several *= len(page.parts) > 1
             yield (f"{several}{page.note}", DIM)
+
+    def _diff_keys(self, cols: int) -> Line:
+        """Return the keys for what can be done with a diff, those that fit into ``cols``."""
+        words = {
+            KeyCommand.WIDEN: "list" if self.is_widened else "wide",
+            KeyCommand.FILES: "files",
+            KeyCommand.EDIT: "edit",
+            KeyCommand.COMMENT: "comment",
+        }
+        return foot_parts(words, self.keys, (), cols)[0]
 
     def _hit_parts(self) -> Iterator[Part]:
         """Yield the part of the line that says how many lines a search in the page has found."""
@@ -679,6 +699,7 @@ class DeskApp(App[int]):
         self.sessions.is_active = not on_page
         (self.view if on_page else self.sessions).focus()
         self.sessions.refresh()
+        self._show_foot()
 
     def _widen(self, *, is_widened: bool) -> None:
         """Hide the list to widen the page (``is_widened``), or show it again.
@@ -726,7 +747,9 @@ class DeskApp(App[int]):
 
     def _show_keys(self) -> None:
         fleet = (KeyPlace.FLEET,) * (self.tools.fleet is not None)
-        self.push_screen(TextDialog("All keys of the desk", self.keys.help_lines(*DESK, *fleet)))
+        self.push_screen(
+            TextDialog("All keys of the desk", self.keys.help_lines(*DESK_HELP, *fleet))
+        )
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the entries of Textual's command palette: the commands of ``screen``."""
@@ -741,7 +764,7 @@ class DeskApp(App[int]):
 
     def _listed_keys(self) -> Iterator[KeyLine]:
         """Yield the keys that the palette lists: all but those that move the selection."""
-        unlisted = {*_MOVES, KeyCommand.TAB, KeyCommand.YES, KeyCommand.PALETTE}
+        unlisted = {*_MOVES, KeyCommand.TAB, KeyCommand.PALETTE}
         return (each for each in self.keys.lines_at(*DESK) if each.command not in unlisted)
 
     # -- the mouse -----------------------------------------------------------------------------

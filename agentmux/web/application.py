@@ -80,6 +80,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     shown = {
         "/": pages.sessions,
         "/start": pages.start,
+        "/help": pages.help,
         "/fleet": pages.fleet,
         "/fleet/{feature}": pages.fleet_feature,
         session: pages.overview,

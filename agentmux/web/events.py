@@ -23,7 +23,8 @@ _PING_S: Final = 15.0
 
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 _HELLO: Final = "retry: 1000\nevent: hello\ndata: {}\n\n"
-_PING: Final = ": still here\n\n"
+_PING: Final = "event: ping\ndata: {}\n\n"
+"""An event, not a comment, for the page's script: silence tells it that the network is gone."""
 
 Told = frozenset[str] | None
 """The names of the sessions that have changed; None if the server is about to end."""
@@ -48,9 +49,10 @@ class Events:
     async def stream(self, _: Request) -> Response:
         """Return a response that streams events to one browser until it or the server ends.
 
-        The first event (SSE) is ``hello``, with an empty JSON object. The data of all others is
-        ``{"changed": [NAME, …]}`` with the names of the sessions that have changed; an empty name
-        says that sessions may have appeared or disappeared.
+        The first event (SSE) is ``hello``; a silent stream has a ``ping`` every 15 seconds. Both
+        have an empty JSON object. The data of all others is ``{"changed": [NAME, …]}`` with the
+        names of the sessions that have changed; an empty name says that sessions may have appeared
+        or disappeared.
         """
         return StreamingResponse(self._events(), media_type="text/event-stream", headers=_HEADERS)
 

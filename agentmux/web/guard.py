@@ -31,6 +31,7 @@ FORM_PROOF: Final = "token"
 LOGIN: Final = "/login/"
 """The start of the path of login links."""
 _PUBLIC: Final = (LOGIN, "/static/")
+_STYLE: Final = "/static/web.css"
 
 HEADERS: Final[Mapping[str, str]] = {
     "content-security-policy": (
@@ -126,9 +127,10 @@ def check_host(asked: PageRequest) -> Refusal | None:
     """Return the refusal if a request is for another host name than the page's, else None.
 
     A refusal is a pair: the status of the response, and the reason in words. Such a request may
-    come from an attack by DNS rebinding.
+    come from an attack by DNS rebinding. Only the style sheet is for all, as the page with the
+    refusal uses it.
     """
-    if asked.host == asked.address.host:
+    if asked.host == asked.address.host or (asked.path == _STYLE and not asked.is_post):
         return None
     return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.address.origin}"
 

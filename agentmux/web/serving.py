@@ -26,6 +26,7 @@ from agentmux.overriding import override
 from agentmux.web.application import application
 from agentmux.web.events import Events
 from agentmux.web.guard import PageAddress
+from agentmux.web.last_address import keep_address, new_name
 from agentmux.web.pages.reading import ProjectSessions
 from agentmux.web.pages.screens import PageScreens
 from agentmux.web.sign_in import SignIn
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _ANYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 (compared, not bound)
 _SECRET_BYTES: Final = 24
-_NAME_BYTES: Final = 5
 _END_S: Final = 1
 _BACKLOG: Final = 128
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -186,14 +186,12 @@ def _has_ipv6() -> bool:
 def page_address(options: ServingOptions, port: int) -> PageAddress:
     """Return the address at which browsers reach a server with these options and this port.
 
-    On loopback it has a host name below ``.localhost``, which is random in each call, unless the
-    options give a name.
+    Without a name in the options it has a new one on loopback, else the address to listen at.
     """
     secure = options.behind_proxy or options.cert is not None
     name = options.name
     if not name and options.is_loopback:
-        # A name that no other server has, because browsers send cookies to every port of a host.
-        name = f"agentmux-{secrets.token_hex(_NAME_BYTES)}.localhost"
+        name = new_name()
     name = name or (f"[{options.host}]" if ":" in options.host else options.host)
     implied = options.behind_proxy or (secure and port == 443)
     host = name if implied or ":" in name.rpartition("]")[2] else f"{name}:{port}"
@@ -306,7 +304,8 @@ def serve(options: ServingOptions, ready: Callable[[RunningServer], None], folde
     Args:
         options: The options of the command line.
         ready: A function that is called once, as soon as browsers can connect.
-        folder: The folder given to `private_page`; the file there is removed at the end.
+        folder: The folder given to `private_page`, whose file is removed at the end; it also keeps
+            the last address on loopback, for the next server.
 
     Raises:
         UsageError: The options cannot be combined.
@@ -314,9 +313,33 @@ def serve(options: ServingOptions, ready: Callable[[RunningServer], None], folde
     """
     collect_often()
     options.require_sense()
-    sockets = open_sockets(options.host, options.port)
-    port = sockets[0].getsockname()[1]
-    place = page_address(options, port)
+    with _listen(options, folder) as (sockets, name):
+        _serve_at(replace(options, name=name), sockets, ready, folder)
+
+
+@contextmanager
+def _listen(
+    options: ServingOptions, folder: Path
+) -> Iterator[tuple[tuple[socket.socket, ...], str]]:
+    """Context manager that gives listening sockets, and the host name that browsers use.
+
+    The name is empty if it is that of the address to listen at.
+    """
+    listen = functools.partial(open_sockets, options.host)
+    if options.name or not options.is_loopback:
+        yield listen(options.port), options.name
+        return
+    with keep_address(folder, options.port, listen) as kept:
+        yield kept
+
+
+def _serve_at(
+    options: ServingOptions,
+    sockets: tuple[socket.socket, ...],
+    ready: Callable[[RunningServer], None],
+    folder: Path,
+) -> None:
+    place = page_address(options, sockets[0].getsockname()[1])
     sign_in = SignIn(time.monotonic, new_secret)
     app, events, screens = build_application(options, place, sign_in)
     config = uvicorn.Config(

@@ -158,7 +158,7 @@ def test_what_is_shown_gets_the_whole_width_and_gives_it_back(project: Path) -> 
         async with shown(tools_of(project), SMALL) as desk:
             await desk.shows("> fix-crash", "overview")
             await desk.press("z")
-            await desk.shows("1 overview  2 screens  3 documents", "fix-crash\n")
+            await desk.shows("1 overview  2 screens  3 docs", "fix-crash\n")
             assert "add-login" not in desk.screen
             await desk.press("o", "tab")
             await desk.shows("> fix-crash", "add-login", "3 docs")
@@ -512,6 +512,43 @@ def test_the_key_of_the_diff_lets_the_keys_move_in_it_and_escape_leads_back(proj
     asyncio.run(look())
 
 
+def test_the_line_above_a_diff_names_only_keys_for_which_it_has_room(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("d")
+            await desk.shows("1 of 2 (. next)  M calc.py +1 -1  z wide\n")
+            await desk.press("z")
+            await desk.shows("M calc.py +1 -1  z list  v files  e edit  i comment\n")
+
+    changed_project(project)
+    asyncio.run(look())
+
+
+def test_the_side_that_has_the_keys_is_seen_without_colour(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash", " \u2502 ", "? all keys")
+            await desk.press("tab")
+            await desk.shows("\u2503", "\nTab list  ")
+            await desk.press("tab")
+            await desk.lacks("\u2503")
+            await desk.lacks("Tab list")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_outside_a_project_no_session_can_be_begun(project: Path) -> None:
+    async def look() -> None:
+        async with shown(replace(tools_of(project), here=None), SMALL) as desk:
+            screen = await desk.shows("no sessions", "folder of yours, and run agentmux")
+            assert "n new" not in screen
+            assert "Press" not in screen
+
+    asyncio.run(look())
+
+
 def test_the_list_of_files_stands_beside_a_wide_diff_and_takes_clicks(project: Path) -> None:
     async def look() -> None:
         async with shown(tools_of(project), WIDE) as desk:
@@ -595,7 +632,7 @@ def test_a_click_selects_and_tabs_and_foot_can_be_clicked(project: Path) -> None
             await desk.shows("> add-login")
             tabs = desk.screen.splitlines()[1]
             left = desk.app.query_one("#tabs").region.x
-            await desk.pilot.click("#tabs", offset=(tabs.index("jou") - left + 1, 0))
+            await desk.pilot.click("#tabs", offset=(tabs.index("log") - left + 1, 0))
             await desk.shows("session started")
 
     three(project)
@@ -605,10 +642,10 @@ def test_a_click_selects_and_tabs_and_foot_can_be_clicked(project: Path) -> None
 def test_keys_and_tabs_fit_their_line_whenever_it_gets_another_width(project: Path) -> None:
     async def look() -> None:
         async with shown(tools_of(project)) as desk:
-            await desk.shows("> fix-crash", "/ search", "6 journal")
+            await desk.shows("> fix-crash", "/ search", "6 log")
             for name, narrow, wide in (
                 ("#foot", "\n? all keys  q quit", "/ search"),
-                ("#tabs", "1 overview 2 3 4 5 6", "6 journal"),
+                ("#tabs", "1 overview 2 3 4 5 6", "6 log"),
             ):
                 desk.app.query_one(name).styles.width = 21
                 await desk.shows(narrow)

@@ -142,6 +142,7 @@ def test_where_none_is_installed_it_says_how_to_get_one_before_anything_is_chose
     async def look() -> None:
         async with shown(lambda _: replace(OFFER, agents=(CODEX, DEMO))) as dialog:
             await dialog.shows("No coding agent is installed here; codex is not installed: npm i")
+            await dialog.shows("demo, in the list, needs none")
 
     asyncio.run(look())
 

@@ -11,7 +11,8 @@ from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
-from agentmux.core.journal.results import CheckResult, PhaseResult
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
@@ -136,7 +137,7 @@ def test_a_session_at_rest_says_why_and_whether_a_resume_is_safe() -> None:
     lines = text(facts(state, GONE, safety=Safety.CHOICE, warned="coder has no conversation"))
     assert "interrupted: the machine went down" in lines
     assert "needs a choice: coder has no conversation" in lines
-    assert any(each.startswith("R: resume") for each in lines)
+    assert "R: resume; there you choose: new conversation, shell or stopped" in lines
 
 
 def test_a_resume_that_is_blocked_is_not_offered() -> None:
@@ -184,3 +185,11 @@ def test_in_a_session_that_nobody_drives_nothing_is_delivered() -> None:
     said = "\n".join(text(facts(state, GONE)))
     assert "delivery interrupted" in said
     assert "committing" not in said
+
+
+def test_a_fix_says_for_which_check_or_review_it_is() -> None:
+    fix = Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})
+    check = replace(CHECKED.phases[0], on_fail=Phase.FIXING)
+    two = replace(FEATURE, phases=(*FEATURE.phases[:5], check, *FEATURE.phases[5:]))
+    lines = text(facts(SessionState(phase=Phase.FIXING, fix=fix, pipeline=two)))
+    assert any("fixing" in each and "fix 1/3 for reviewing" in each for each in lines)

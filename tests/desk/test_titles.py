@@ -50,6 +50,17 @@ def test_equal_names_show_when_they_were_started(
     assert names == [f"add-login {each}" for each in shown]
 
 
+def test_only_the_names_that_are_alike_show_when_they_were_started() -> None:
+    begun = (("import", "131529"), ("import", "131426"), ("export", "130626"))
+    rows = [
+        row(f"add-a-json-flag-to-the-{what}", project=SHOP, stamp=f"20260101-{time}")
+        for what, time in begun
+    ]
+    names = [name for name, _ in titles(*rows, room=20, has_projects=False)]
+    assert names[:2] == ["add-a-j\u2026import 13:15", "add-a-j\u2026import 13:14"]
+    assert names[2] == "add-a-json-fl\u2026export"
+
+
 def test_projects_of_one_name_show_their_folders() -> None:
     rows = [row("add-login", project=each) for each in (SHOP, OTHER, NOTES)]
     assert [project for _, project in titles(*rows, room=40)] == ["work/shop", "old/shop", "notes"]

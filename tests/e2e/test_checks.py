@@ -77,8 +77,8 @@ def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -
     assert not env.keys() & set(IDENTITY), "no agent runs it"
     assert checked(session) == {"tests": "passed", "types": "failed"}
     shown = project.ok("status", session.name)
-    assert "  check         verifying, tests: passed\n" in shown
-    assert "  check         verifying, types: failed (exit 1), not required\n" in shown
+    assert "  check         verifying, tests: passed  sh -c " in shown
+    assert "  check         verifying, types: failed (exit 1), not required  " in shown
     prompts = {
         event["seat"]: session.read(f"launches/{event['launch']}/prompt.md")
         for event in session.events
@@ -88,7 +88,7 @@ def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -
     assert "- verifying, tests: passed\n" in prompts["reviewer_logic"]
     (project.path / "calc.py").write_text("changed\n")
     approved = project.ok("approve", session.name, "--yes")
-    assert "verifying: passed\n  tests: passed\n" in approved
+    assert "verifying: passed\n  tests: passed  sh -c " in approved
     assert f"\n{CHANGED}: " in approved
     session.wait("done").gone()
 
@@ -140,8 +140,8 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     project.ok(*words)
     session.wait()
     approved = project.ok("approve", session.name, "--yes")
-    assert "  red: failed (exit 1), as before the session\n" in approved
-    assert "  gone: could not run (exit 127), you went on without it\n" in approved
+    assert "  red: failed (exit 1), as before the session  " in approved
+    assert "  gone: could not run (exit 127), you went on without it  " in approved
     assert CHANGED not in approved
 
 

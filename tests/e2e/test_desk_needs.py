@@ -40,7 +40,7 @@ def test_a_decision_is_seen_whole_without_scrolling(
     project.config(CHECKS)
     project.start("add a greeting").wait()
     with opened(project, wait_until, size=SMALL) as desk:
-        desk.shows("commit 2 files:", within_s=60)
+        desk.shows("commit 2 files on main:", within_s=60)
         shown = right(desk)
         for words in (
             "yours to decide", "a: approve, c: ask for changes", "Every part is there",

@@ -167,7 +167,7 @@ def test_new_tell_stop_resume_and_reattach(twins: Twins, wait_until: WaitUntil) 
         desk.press("R")
         desk.shows("What a resume of", "1 ↻ coder-1")
         desk.press("1")
-        desk.shows("begins a new conversation: you chose it")
+        desk.shows("begins a new conversation (1: shell, stopped")
         desk.press("y")
         name = twins.other.name
         twins.projects[1].ok("resume", "--detach", "--yes", "--fresh-role", "coder-1", name)

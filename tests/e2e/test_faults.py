@@ -17,6 +17,7 @@ import pytest
 from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
+from tests.hints.following import shown, went_well
 
 pytestmark = pytest.mark.long
 
@@ -405,3 +406,20 @@ def test_what_changes_after_it_was_accepted_changes_nothing_that_was_decided(
 
     assert session.read("04_planning/execution_plan.yaml") == accepted
     assert session.state["subplan_count"] == 1
+
+
+def test_a_removal_says_that_the_record_outside_of_the_project_stays(stopped: Session) -> None:
+    project = stopped.project
+    (record,) = project.home.rglob(f"sessions/{stopped.state['session_id']}.json")
+    record.parent.chmod(0o500)
+    done = project.program(*ordinary("remove", stopped.name, "--force", "--yes"))
+    again = project.program(*ordinary("remove", stopped.name, "--yes"))
+    record.parent.chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    assert not stopped.path.exists()
+    assert f"cannot write `{record}" in done.stderr
+    assert (again.returncode, f"cannot write `{record}" in again.stderr) == (5, True), again.stderr
+    assert "because its directory" in project.run("list").stderr
+    line = shown("do not name it any more: agentmux remove …", done.stderr)
+    went_well(project, line)
+    assert "because its directory" not in project.run("list").stderr

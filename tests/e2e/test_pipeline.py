@@ -437,6 +437,7 @@ def test_a_commit_that_fails_leaves_the_decision_open(
     spoil(project)
     refusal = project.fails(1, "approve", session.name, "--yes")
     assert [part for part in reason if part not in refusal] == []
+    assert all(f"\nhint: {part}" in refusal for part in reason[1:]), "a line to copy"
     assert session.kinds("commit_failed") == ["commit_failed"]
     wait_until(lambda: session.state["commit"]["status"] == "failed", 20)
     assert session.state["phase"] == "completing"

@@ -492,7 +492,7 @@ def test_two_keys_approve_and_it_stays_until_another(
     with attached(session, wait_until) as client:
         project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("a")
-        files = "to commit 2 files: demo_part_1.py, tests/test_demo_part_1.py"
+        files = "to commit 2 files on main: demo_part_1.py, tests/test_demo_part_1.py"
 
         def asked() -> bool:
             said = " ".join(monitor(session).split())

@@ -769,8 +769,8 @@ def test_a_result_whose_base_branch_has_another_name_or_is_gone(
     assert works.lost() == []
 
 
-@pytest.mark.follows("git -C … commit --message Configuration -- …")
-def test_tracked_configuration_that_a_coder_changed_is_named_and_not_removed(
+@pytest.mark.follows("git -C … add -- … && git -C … commit --message Configuration -- …")
+def test_configuration_that_a_coder_changed_is_named_and_not_removed(
     decided: Session, works: Work
 ) -> None:
     project, name = decided.project, decided.name
@@ -778,16 +778,20 @@ def test_tracked_configuration_that_a_coder_changed_is_named_and_not_removed(
     works.write("a change of the configuration", place / "config.yaml")
     works.write("a staged note", place / "note.py")
     project.git_at(place, "add", "note.py")
+    works.write("a prompt in a new folder", place.parent / "lib" / ".agentmux" / "a prompt.md")
     told = project.ok("approve", name, "--yes", "--keep")
-    named = ".agentmux/config.yaml, .agentmux/note.py"
+    named = ".agentmux/config.yaml, .agentmux/note.py, lib/.agentmux/a prompt.md"
     assert f"the commit leaves out what is in .agentmux: {named}" in told
     decided.wait("done").gone()
     refusal = project.fails(3, "remove", name, "--yes")
     assert f"not committed ({named})" in refusal
-    hint = "to have it in the result, first: git -C … commit --message Configuration -- …"
+    hint = (
+        "to have it in the result, first: git -C … add -- …"
+        " && git -C … commit --message Configuration -- …"
+    )
     went_well(project, shown(hint, told))
     assert works.lost() == []
-    assert project.git_at(place, "status", "--short") == ""
+    assert project.git_at(place.parent, "status", "--short") == ""
 
 
 @pytest.mark.follows(

@@ -190,7 +190,7 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ),
     ("question", "interrupted"): (
         "Resume this session?", "implementing: sub-plan 2 is not done",
-        "its conversation comes back", "Enter resume", "1-9 change a seat",
+        "its conversation comes back", "Enter resume", "1-9 next choice",
     ),
     ("status", "waiting"): (
         "waiting for you", "next: agentmux", "coder-1 asks: Do you want to make this edit to",

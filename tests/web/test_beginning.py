@@ -43,7 +43,7 @@ def test_a_session_is_started_with_any_text(page: Page, feature: str) -> None:
     assert '<option value="demo">demo: scripted, works offline' in form
     assert '<option value="quick">quick: ' in form
     answer = begin(page, feature, agent="demo", pipeline="quick", place="worktree")
-    assert said(page, answer).startswith("Done: session ")
+    assert said(page, answer).startswith("Started: session ")
     (path,) = page.project.sessions()
     session = Session(page.project, path).wait()
     assert session.name in answer.headers["location"]
@@ -54,15 +54,15 @@ def test_a_session_is_started_with_any_text(page: Page, feature: str) -> None:
 
 def test_what_the_first_start_would_ask_is_refused(page: Page) -> None:
     """Which agent plays the roles; what was written stays."""
-    assert '<select name="agent" required>' in page.text("/start")
+    assert " required" not in page.text("/start")  # the browser would name the agent first
     answer = begin(page, f"add a greeting {EVIL}")
     words = refused(page, answer)
     assert "no configuration says which agent plays the roles" in words
-    assert f"agentmux --project {page.project.path} start" in words
+    assert "agentmux --project" not in words  # the form has the choice
     assert f"{html.escape(f'add a greeting {EVIL}', quote=False)}</textarea>" in answer.text
     page.project.config("defaults: {agent: demo}\n")
     assert "as configured" in page.text("/start")
-    assert said(page, begin(page, "add a greeting")).startswith("Done: session ")
+    assert said(page, begin(page, "add a greeting")).startswith("Started: session ")
 
 
 @pytest.mark.parametrize("agent", ["sh", "/bin/sh", "nosuch", "shell", EVIL])
@@ -103,7 +103,8 @@ def test_a_checkout_that_is_taken_is_not_shared(page: Page) -> None:
         ({"agent": "demo", "pipeline": "none"}, "none"),
         ({"agent": "demo", "pipeline": "a\0b"}, "a\ufffdb"),
         ({"agent": "demo", "issue": "7"}, "Not done"),
-        ({"agent": "demo", "text": "  "}, "Not done"),
+        ({"agent": "demo", "text": "  "}, "the request is missing: say what should be built"),
+        ({"text": ""}, "the request is missing"),
         ({"agent": "--yes", "pipeline": "--help"}, "Not done"),
     ],
 )

@@ -68,6 +68,15 @@ def test_a_foreign_host_gets_nothing(lone: Page, path: str) -> None:
         assert lone.browser.get(path, headers={"host": host}).status_code == 421, host
 
 
+def test_a_page_at_another_host_leads_to_the_address(lone: Page) -> None:
+    """Who kept an old address gets on; the style sheet is the only other thing that is there."""
+    answer = lone.browser.get("/sessions/x", headers={"host": FOREIGN[-1]})
+    assert f'href="{ORIGIN}/"' in answer.text
+    assert 'href="/"' not in answer.text.partition("<main>")[2]
+    assert lone.browser.get("/static/web.css", headers={"host": FOREIGN[-1]}).status_code == 200
+    assert lone.browser.post("/static/web.css", headers={"host": FOREIGN[-1]}).status_code == 421
+
+
 @pytest.mark.parametrize(
     "origin",
     [

@@ -44,9 +44,24 @@ def test_an_element_has_its_keys_for_the_script_and_for_screen_readers(
     assert key_attributes(*names, number=number) == Markup(wanted)
 
 
+def test_help_begins_with_words(shared: Project) -> None:
+    page = Page(shared).login()
+    text = page.text("/help")
+    words = text[: text.index('id="keys"')]
+    for label in ("Needs you", "yours to decide", "Interrupted", "Ask for changes"):
+        assert label in words
+    for line in KEYS.lines_at(KeyPlace.PAGE):
+        assert (f"<dt>{line.command.value.capitalize()}</dt><dd>{line.says}</dd>" in words) is bool(
+            line.runs
+        )
+    page.close()
+
+
 def test_the_page_has_its_script_its_keys_and_their_list(shared: Project) -> None:
     page = Page(shared).login()
     text = page.text("/")
+    assert 'href="/help" data-key="?" aria-keyshortcuts="?"' in text
+    text += page.text("/help")
     assert '<script src="/static/keys.js" defer></script>' in text
     of_a_fleet = {KeyCommand.FLEET, KeyCommand.DRAIN}
     for each in KEYS.lines_at(KeyPlace.PAGE):

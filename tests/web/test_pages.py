@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.names.layout import COMPLETION
 from agentmux.errors import NotFoundError
@@ -116,7 +117,8 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     session = page.project.start("add a greeting").wait()
     text = page.text(f"/sessions/{session.name}")
     assert "Every part is there" in text
-    assert "to be committed: 2 files" in text
+    assert "Approve to commit 2 files on main: " in text
+    assert "on branch main\nto be committed: 2 files" in text
     digest = field(text[text.index("/approve") :], "digest")
     assert digest == page.project.json("status")["sessions"][0]["decision"]["digest"]
     no_markup(text)
@@ -124,6 +126,19 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     assert re.search(
         r'<div class="line added" id="l\d+"><a class="at" href="[^"]*">\d+</a>\+', diff
     )
+    jumps = dict(re.findall(r'<a href="#(f\d+)">([^<]+)</a>', diff))
+    assert [*jumps.values()] == ["demo_part_1.py", "tests/test_demo_part_1.py"]
+    assert dict(re.findall(r'<h2 class="path" id="(f\d+)">(\S+) ', diff)) == jumps
+    assert "diff --git" not in diff
+    assert "+++" not in diff
+    screens = page.text(f"/sessions/{session.name}/screens")
+    assert "No agent has a screen now. These are the last ones." in screens
+    assert 'id="screen-architect"' in screens
+    listed = re.findall(
+        r'/documents/([^"]+)">([^<]+)<', page.text(f"/sessions/{session.name}/documents")
+    )
+    assert listed[0] == ("requirements.md", "What you asked for")
+    assert ("04_planning/plan.yaml", "Plan") in listed
 
     (page.project.path / "demo_part_1.py").write_text("changed = True\n")
     late = page.post(f"/sessions/{session.name}/approve", digest=digest)
@@ -137,6 +152,7 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     session.wait("done")
     commit = page.project.git("rev-parse", "HEAD").strip()
     assert commit in page.text(f"/sessions/{session.name}")
+    assert f"committed {commit[:12]} on main" in page.text(f"/sessions/{session.name}")
     assert "approve" not in field(page.text(f"/sessions/{session.name}"), "token")
 
 
@@ -177,11 +193,32 @@ def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     request = f"@{secret}\n--from nowhere <b>"
     form: dict[str, str] = {"text": request, "digest": digest, "from": "fixing"}
     answer = page.post(f"/sessions/{session.name}/request-changes", None, **form)
-    assert said(page, answer) == "Done: request-changes: accepted"
+    assert said(page, answer) == "Sent: request-changes: accepted"
     session.wait("decision")
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
     assert asked["payload"]["text"].strip() == request
     assert asked["payload"]["phase"] == "fixing"
+
+
+def test_a_decision_that_was_sent_is_not_offered_again(page: Page) -> None:
+    """The lock of a session without an orchestrator is held, as by one that has not applied it."""
+    session = page.project.start("add a greeting", "--quick").wait()
+    page.project.ok("stop", session.name)
+    path = f"/sessions/{session.name}"
+    digest = field((text := page.text(path))[text.index("/request-changes") :], "digest")
+    lock = SessionLock(session.path)
+    lock.acquire(10, {"pid": os.getpid()})
+    try:
+        form: dict[str, str] = {"text": "a better name", "digest": digest, "from": "fixing"}
+        assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Sent: ")
+        assert 'class="label ">your decision is taken<' in page.text("/")
+        text = page.text(path)
+        assert "your decision is taken" in text
+        assert f'action="{path}/approve' not in text
+        assert f'action="{path}/request-changes' not in text
+    finally:
+        lock.release()
+    assert "will be applied at the next resume" in page.text(path)
 
 
 def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() -> None:
@@ -208,7 +245,7 @@ def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
     elsewhere = page.post(f"{path}/request-changes", None, **form, **{"from": "planning"})
     assert said(page, elsewhere).startswith("Not done: ")
     fixed = page.post(f"{path}/request-changes", None, **form, **{"from": "fixing"})
-    assert said(page, fixed) == "Done: request-changes: accepted"
+    assert said(page, fixed) == "Sent: request-changes: accepted"
     session.wait("fixing").wait()
     assert f"Merge conflict in {name}" in session.read("07_review/fix_request.md")
 
@@ -243,7 +280,7 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     assert request == f"{places[0]}{quoted[0]}: {EVIL}\n{places[1]}{quoted[1]}: two\n  lines"
     digest = field(text[text.index("/request-changes") :], "digest")
     form: dict[str, str] = {"text": request, "digest": digest, "from": "fixing"}
-    assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Done: ")
+    assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Sent: ")
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
     assert asked["payload"]["text"].strip() == request
     assert "with your request" not in page.text(f"{path}/diff")
@@ -288,7 +325,7 @@ def test_a_question_is_answered_by_a_button(page: Page, wait_until: WaitUntil) -
     assert "its screen has changed" in said(page, stale)
     assert doing(session, "architect") == "waiting_for_user"
     answer = page.post(f"{path}/answer", seat="architect", digest=digest, key="Enter")
-    assert said(page, answer).startswith("Done: ")
+    assert said(page, answer).startswith("Sent: ")
     session.wait("decision")
 
 
@@ -332,7 +369,7 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert ">Resume</button>" in text
     assert "It goes on in completing" in text
     assert "resumes in completing" in page.text(f"{path}/why")
-    assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
+    assert said(page, page.post(f"{path}/resume")).startswith("Resumed: ")
     session.wait("decision")
     assert ">Resume</button>" not in page.text(path)
 

@@ -45,7 +45,7 @@ def test_a_feature_from_its_question_to_its_commit(
     expect(page.locator("#questions")).to_contain_text("Do you want to proceed?")
     fits(page)
     page.get_by_role("button", name="Enter", exact=True).click()
-    expect(page.locator(".said")).to_contain_text("Done: session")
+    expect(page.locator(".said")).to_contain_text("Sent: session")
     page.evaluate("window.untouched = true")
     expect(page.locator("#facts")).to_contain_text("planner")
     expect(page.locator("#questions")).not_to_contain_text("Do you want to proceed?")
@@ -68,7 +68,7 @@ def test_a_feature_from_its_question_to_its_commit(
     assert page.evaluate("window.untouched")
     fits(page)
     page.get_by_role("link", name="see every change").click()
-    expect(page.locator(".diff")).to_contain_text("diff --git")
+    expect(page.locator(".diff")).to_contain_text("demo_part_1.py new, +")
     fits(page)
     page.get_by_role("link", name="Decide").click()
 

@@ -60,15 +60,15 @@ def test_three_features_need_their_person(
     expect(page.locator(".said")).to_contain_text("Done:")
 
     # The list moves once more when the check is gone from it; a click before would miss its row.
-    page.get_by_role("link", name="AgentMux").click()
+    page.get_by_role("link", name="Sessions").click()
     expect(group.get_by_text("yours to decide")).to_have_count(2)
     page.get_by_text("export a report").click()
     expect(page.locator("#questions")).to_contain_text("Do you want to proceed?")
     in_view(page, "Enter")
     page.get_by_role("button", name="Enter", exact=True).click()
-    expect(page.locator(".said")).to_contain_text("Done:")
+    expect(page.locator(".said")).to_contain_text("Sent:")
 
-    page.get_by_role("link", name="AgentMux").click()
+    page.get_by_role("link", name="Sessions").click()
     page.get_by_text("greet people").click()
     expect(page.locator("#decision .document")).to_contain_text("Every part is there")
     fits(page)
@@ -105,7 +105,7 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     page.get_by_text("More…").click()
     fits(page)
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".said")).to_contain_text("has started")
+    expect(page.locator(".said")).to_contain_text("Started: session")
     expect(page.locator("#head")).to_contain_text("greet people")
     expect(page.locator("#decision")).to_contain_text("Your decision")
     assert len(project.sessions()) == 1
@@ -120,12 +120,45 @@ def test_a_message_of_success_goes_once_the_session_needs_its_user(
     page.get_by_label("What should be built?").fill("greet people")
     page.get_by_label("Agent").select_option("demo")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".said.ok")).to_contain_text("has started")
+    expect(page.locator(".said.ok")).to_contain_text("Started: session")
     Session(project, *project.sessions()).settled("architect")
     panes = project.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
     project.tmux("send-keys", "-t", panes[-1], "/exit", "Enter")
     expect(page.locator("#restarts")).to_contain_text("architect")
     expect(page.locator(".said")).to_have_count(0)
+
+
+@pytest.mark.parametrize("page", [PHONE], ids=["390"], indirect=True)
+def test_what_is_tapped_is_as_high_as_a_finger_and_an_open_form_is_whole(
+    page: "Page", project: Project, server: Server
+) -> None:
+    session = project.start("greet people").wait()
+    tapped = "footer a, footer button, .brand, select, .target, .files a, #documents a, .diff a.at"
+    at = f"{server.origin}/sessions/{session.name}"
+    for place in (f"{server.origin}/start", at, f"{at}/diff", f"{at}/documents"):
+        page.goto(place)
+        fits(page)
+        low = page.locator(tapped).evaluate_all(
+            "all => all.filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 40)"
+            ".map(e => e.outerHTML)"
+        )
+        assert low == [], place
+    page.goto(at)
+    colour = "getComputedStyle(e).backgroundColor"
+    green = f"all => all.filter(e => {colour} === 'rgb(27, 110, 60)').length"
+    buttons = page.locator("#decide summary:visible, #decide button:visible")
+    assert buttons.evaluate_all(green) == 1
+    page.get_by_text("Approve…").click()
+    assert buttons.evaluate_all(green) == 1
+    page.get_by_text("Approve…").click()
+    page.get_by_text("Ask for changes…").click()
+    page.get_by_text("Or earlier…").click()
+    form = page.locator("#decide")
+    assert form.evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+    page.locator("#changes").scroll_into_view_if_needed()
+    covered = page.locator("#decision .document").evaluate("e => e.getBoundingClientRect().bottom")
+    top = form.evaluate("e => e.getBoundingClientRect().top")
+    assert covered <= top
 
 
 @pytest.mark.rare("it makes a thousand sessions; benchmarks/web.py times the page")
@@ -212,12 +245,12 @@ def test_without_its_script_everything_is_read_and_changes_are_asked_for(
     log_in(page, server)
     page.locator(".sessions a").click()
     tabs = {
-        "screens": "No agent has a screen now",
-        "documents": "summary.md",
-        "why": "completing",
+        "screens": "These are the last ones",
+        "documents": "What you asked for",
+        "why": "Why it is where it is",
         "journal": "handed",
     }
-    for tab, shows in {**tabs, "diff": "diff --git"}.items():
+    for tab, shows in {**tabs, "diff": "demo_part_1.py new, +"}.items():
         page.get_by_role("link", name=tab, exact=True).click()
         expect(page.locator("#session")).to_contain_text(shows)
     page.locator(".diff a.at").first.click()

@@ -180,8 +180,7 @@ class Git:
             "compare the work tree",
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
         )
-        paths = split(reply.out)
-        return tuple(path for path in paths if not layout.is_ours(path))
+        return tuple(path for path in split(reply.out) if not _is_of_session(path))
 
     def list_undone(self, commit: str) -> tuple[str, ...]:
         committed = self.committed_since(commit)
@@ -217,7 +216,7 @@ class Git:
             return self._git.show(*words, found.until, "--", *specs, extra=extra)
         with scratch_folder("agentmux-diff-") as scratch:
             index = self._with_new_files(scratch)
-            specs = _pathspecs(paths, found.leave_out)
+            specs = _pathspecs(paths, (*found.leave_out, *self.list_internal_changes()))
             extra = {**extra, "GIT_INDEX_FILE": str(index)}
             return self._git.show(*words, "--", *specs, extra=extra)
 
@@ -240,14 +239,15 @@ class Git:
 
     def _run_diff(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
         words = ("-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", *options)
-        specs = ("--", *_pathspecs((), found.leave_out))
         extra = dict(variables_to_read(found.home)) if found.home is not None else {}
         if found.until is not None:
-            return self._lines(*words, found.since, found.until, *specs, extra=extra)
+            specs = _pathspecs((), found.leave_out)
+            return self._lines(*words, found.since, found.until, "--", *specs, extra=extra)
         with scratch_folder("agentmux-diff-") as scratch:
             index = self._with_new_files(scratch)
             extra["GIT_INDEX_FILE"] = str(index)
-            return self._lines(*words, found.since, *specs, extra=extra)
+            specs = _pathspecs((), (*found.leave_out, *self.list_internal_changes()))
+            return self._lines(*words, found.since, "--", *specs, extra=extra)
 
     def _lines(self, *words: str, extra: Mapping[str, str]) -> tuple[str, ...]:
         reply = self._git.run(
@@ -265,7 +265,8 @@ class Git:
             "list new files", "ls-files", "-z", "--others", "--exclude-standard"
         )
         # A path that ends in a slash is a nested repository, whose files no commit has.
-        paths = [each for each in split(reply.out) if not each.endswith("/")]
+        new = (each for each in split(reply.out) if not each.endswith("/"))
+        paths = [each for each in new if not layout.is_ours(each)]
         # Not `add --intent-to-add`: it leaves out files outside of a sparse checkout, and a commit
         # does not; and git 2.39 damages a sparse index by it. Contents are compared on the disk.
         about = f"{_FILE} {self._empty('blob')}"
@@ -340,11 +341,11 @@ class Git:
         )
 
     def list_internal_changes(self) -> tuple[str, ...]:
-        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
         reply = self._git.must_read("list changes", *words, "--ignore-submodules=all")
         paths = (entry[3:] for entry in split(reply.out))
         ours = (path for path in paths if layout.is_ours(path))
-        return tuple(path for path in ours if f"{layout.SESSIONS_DIR}/" not in path)
+        return tuple(path for path in ours if not _is_of_session(path))
 
     def list_unsaved(self) -> UnsavedWork:
         tree = work_tree(self._git.root())
@@ -758,11 +759,16 @@ def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> byt
 def _pathspecs(paths: Collection[str], leave_out: Collection[str] = ()) -> list[str]:
     """Return the pathspecs that limit a command to ``paths`` (all if empty).
 
-    They exclude ``leave_out`` and every ``.agentmux`` folder.
+    They exclude ``leave_out`` and the files of sessions.
     """
     only = [f":(top,literal){path}" for path in paths] or [":(top)"]
     without = [f":(top,exclude,literal){path.rstrip('/')}" for path in leave_out]
-    return [*only, f":(top,exclude,glob)**/{layout.PROJECT_FOLDER}/**", *without]
+    return [*only, f":(top,exclude,glob)**/{layout.SESSIONS_DIR}/**", *without]
+
+
+def _is_of_session(path: str) -> bool:
+    """Whether ``path`` is a file of a session, which is part of no result."""
+    return f"{layout.SESSIONS_DIR}/" in path
 
 
 def _way_back(before: Head) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ their question (claude: every 0.6 s), which is another screen each time."""
 _AFTER_S: Final = 2.0
 """The maximum time, in seconds, to wait for a sign that the keys had an effect."""
 
+_UNCHANGED: Final = "its screen has hardly changed since: not answered yet? Enter confirms"
 _CHANGED: Final = "its screen is another one than was shown; no key was pressed"
 
 Clock = Callable[[], float]
@@ -86,8 +87,7 @@ async def press(
         return _report_error(error, pressed, gone=False)
     except TerminalError as error:
         return _report_error(error, pressed, gone=True)
-    effect = "after that its screen changed" if changed else "its screen has hardly changed since"
-    return _report(DeliveryResult.SENT, effect)
+    return _report(DeliveryResult.SENT, "after that its screen changed" if changed else _UNCHANGED)
 
 
 def _send(panes: Panes, pane: str, key: str) -> None:

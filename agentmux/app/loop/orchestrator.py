@@ -76,6 +76,7 @@ _LATE_S: Final = 5.0
 """By then the first agents have started, so that loading modules takes no processor from them."""
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
+_ENDED_BY: Final = "AgentMux's process in the monitor pane was ended ({})"
 
 
 class Orchestrator:
@@ -309,7 +310,8 @@ class Orchestrator:
             self._finished = True
             await self._performer.end_all()
             self._session.files.sweep(all_ended=True)
-            self._world.traces.forget(self._session.state.session_id, self._session.files.path)
+            with suppress(DataError):  # the removal of the session tries again
+                self._world.traces.forget(self._session.state.session_id, self._session.files.path)
             with self.reporting("what was delivered"):
                 from agentmux.app.delivery.steps.outcome import delivered_lines
 
@@ -417,7 +419,7 @@ class Orchestrator:
         self._monitor.begin(keyboard, self._keys.answer)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with suppress(ValueError, RuntimeError):
-                loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
+                loop.add_signal_handler(number, self.end, _ENDED_BY.format(number.name))
         with suppress(ValueError, RuntimeError):
             loop.add_signal_handler(signal.SIGWINCH, self._tools.display.handle_resize)
         server = self._tools.terminal.target.server

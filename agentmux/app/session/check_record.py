@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.checks.tail import tail
+from agentmux.core.checks.tail import last_count, tail
 from agentmux.core.decisions.check_actions import RecordBase, RecordCheck
 from agentmux.core.decisions.next_actions import check_exit, is_command
 from agentmux.core.journal.events import BaseChecked, CheckDone
@@ -47,6 +47,7 @@ def check_fact(
     phase, command = working_phase(state), command_of(state, action.name)
     result = state.results.get(phase)
     passed, tree = action.outcome == PASSED, "" if result is None else result.tree
+    output = tail(files.launch_output(action.launch))
     return CheckDone(
         phase=phase,
         name=action.name,
@@ -57,7 +58,7 @@ def check_fact(
         tree=tree,
         left=now if now != tree else "",
         required=command is None or command.required,
-        output="" if passed else tail(files.launch_output(action.launch)),
+        output=last_count(output) if passed else output,
     )
 
 

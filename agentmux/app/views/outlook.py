@@ -19,6 +19,7 @@ from agentmux.core.config.settings import Policy
 from agentmux.core.conversation.launch_policy import LaunchPolicy, policy_of
 from agentmux.core.names.conversations import (
     SeatChoice,
+    conversation,
     how_it_comes_back,
     how_it_is_started,
     how_it_would_start,
@@ -72,9 +73,23 @@ class SeatOutlook:
         """Return how the seat is started after the user's choice: a mode, or ``stopped``."""
         return self.mode if choice is SeatChoice.PLANNED else choice
 
-    def describe(self, choice: SeatChoice = SeatChoice.PLANNED) -> str:
-        """Return in words who plays the seat, and how it is started after the user's choice."""
-        return f"{self.agent}: {how_it_is_started(choice, self.mode, self.reason)}"
+    def describe(self, choice: SeatChoice = SeatChoice.PLANNED, *, key: str = "") -> str:
+        """Return in words who plays the seat, and how it is started after the user's choice.
+
+        If ``key`` takes the next choice, and there are others, they are listed in brackets, in the
+        order in which it takes them: ``claude: its conversation comes back (1: new, shell)``.
+        """
+        words = how_it_is_started(choice, self.mode, self.reason)
+        others = ", ".join(conversation(self.mode_of(each)) for each in self._after(choice))
+        if key and others:
+            words = words.replace(offer := self.offer(choice), f"{offer} ({key}: {others})", 1)
+        return f"{self.agent}: {words}"
+
+    def _after(self, choice: SeatChoice) -> tuple[SeatChoice, ...]:
+        """Return the other choices in the order in which a key takes them."""
+        offered = tuple(self.digests)
+        at = offered.index(choice) if choice in offered else len(offered)
+        return (*offered[at + 1 :], *offered[:at])
 
     def offer(self, choice: SeatChoice) -> str:
         """Return in words how the choice would start the seat, for a list of its choices."""
@@ -155,12 +170,16 @@ def seat_lines(
     The parts are a mark, the seat's name, and words for how it is started. The mark is
     `NATIVE_MARK` if the conversation comes back, else a space. If ``numbered``, the seat's number,
     which is a key to press, and a space come before the mark; after the first nine seats, a space
-    replaces the number.
+    replaces the number. Where there is a number, the words list the other choices.
     """
     for number, (each, choice) in enumerate(seats, start=1):
-        key = f"{number if number < 10 else ' '} " if numbered else ""
+        key = str(number) * (numbered and number < 10)
         mark = NATIVE_MARK if each.mode_of(choice) == "native" else " "
-        yield f"{key}{mark}", each.seat, each.describe(choice)
+        yield (
+            f"{key or ' '} {mark}" if numbered else mark,
+            each.seat,
+            each.describe(choice, key=key),
+        )
 
 
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}

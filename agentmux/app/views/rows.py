@@ -47,6 +47,11 @@ class SessionRow:
         """One or two words that replace the label in narrow lists; empty if none are needed."""
         return f"\u2717 {self.doubt}" if self.doubt else status_mark(self.status)
 
+    @property
+    def phase_beside_label(self) -> str:
+        """The phase without the part that repeats the label; for ``done``, such as ``cycle 2``."""
+        return "" if self.phase == self.label else self.phase.removeprefix(f"{self.label}, ")
+
 
 def session_row(view: SessionView) -> SessionRow:
     """Return the row for a session."""

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
 
 _DECIDED: Final = "your decision is recorded, and will be applied at the next resume"
+_TAKEN: Final = "your decision is taken"
+"""The label until the orchestrator, which runs, has applied the decision."""
 _INTERRUPTED: Final = "was interrupted; a resume finds out whether it was done, and else does it"
 _FEATURE_MAX: Final = 120
 
@@ -93,7 +95,7 @@ def look(
         noted = site.folders.runtime(entry.path) if liveness.locked else NOTHING
         decided = False
         try:
-            decided = not liveness.locked and _is_decided(site, entry)
+            decided = _is_decided(site, entry)
         except DataError as error:
             problems.append(problem_of(entry.name, error))
         if warns:
@@ -160,7 +162,9 @@ def session_view(
         *_problems(entry, liveness, noted, away=away),
         *_told_by_seats(seats if liveness.locked else ()),
     )
-    status = _status(entry, liveness, noted, seats)
+    turn = wants_decision(entry.fields) and not (decided or entry.is_moved)
+    status = _status(entry, liveness, noted, seats, turn=turn)
+    is_taken = decided and status is SessionStatus.RUNNING
     return SessionView(
         session=entry.name,
         path=shown_path(entry.path, project),
@@ -168,7 +172,7 @@ def session_view(
         phase=entry.phase,
         state_source=entry.source,
         status=status,
-        label=session_label(status, seats),
+        label=_TAKEN if is_taken else session_label(status, seats),
         summary=_summary(entry.fields),
         title=entry.title,
         pipeline=text(mapping(entry.fields, "pipeline"), "name") or FEATURE_NAME,
@@ -189,7 +193,7 @@ def session_view(
         base=mapping(entry.fields, "base") or None,
         issue=mapping(entry.fields, "issue") or None,
         request=mapping(entry.fields, "request") or None,
-        decision=wants_decision(entry.fields) and not (decided or entry.is_moved),
+        decision=turn,
         commit=text(mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,
         interruption=mapping(entry.fields, "interruption") or None,
@@ -197,7 +201,7 @@ def session_view(
         arrived=mapping(entry.fields, "arrived") or None,
         updated_at=stamp(entry.updated),
         age_s=age(entry.updated, now),
-        problems=(*problems, _DECIDED) if decided else problems,
+        problems=(*problems, _DECIDED) if decided and not liveness.locked else problems,
         delivery=mapping(entry.fields, "delivery") or None,
         checks=_checks(entry.fields),
     )
@@ -323,8 +327,14 @@ def _is_for_user(seat: Json) -> bool:
 
 
 def _status(
-    entry: SessionEntry, liveness: Liveness, noted: Json, seats: tuple[SeatView, ...]
+    entry: SessionEntry,
+    liveness: Liveness,
+    noted: Json,
+    seats: tuple[SeatView, ...],
+    *,
+    turn: bool,
 ) -> SessionStatus:
+    """Return the status of a session; ``turn`` is whether it waits for its user's decision."""
     if entry.problem is not None:
         return SessionStatus.UNREADABLE
     if liveness.starter is not None and not entry.is_done:
@@ -337,13 +347,15 @@ def _status(
         return SessionStatus.UNKNOWN
     if not liveness.locked:
         return _at_rest(entry, liveness)
-    return _at_work(entry, noted, seats)
+    return _at_work(entry, noted, seats, turn=turn)
 
 
-def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
+def _at_work(
+    entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...], *, turn: bool
+) -> SessionStatus:
     """Return the status of a session with an orchestrator: what is most urgent for a person."""
     seen = {seat.status for seat in seats}
-    if wants_decision(entry.fields):
+    if turn:
         seen.add(SessionStatus.DECISION)
     if _has_pane_for_user(entry.fields) or any(seat.holds_up or seat.unsent for seat in seats):
         seen.add(WAITING)
@@ -442,7 +454,7 @@ def _tmux_problems(entry: SessionEntry, liveness: Liveness) -> Iterator[str]:
         yield "; ".join((liveness.because, *liveness.way_back))
     elif liveness.tmux is not None and liveness.is_stranger:
         yield describe_stranger(entry, liveness.tmux)
-    elif liveness.is_left_alone:
+    elif liveness.is_left_alone and not entry.is_done:  # a done one ends its panes by itself
         yield ORCHESTRATOR_GONE
 
 

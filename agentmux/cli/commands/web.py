@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -15,6 +15,11 @@ from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.web.serving import RunningServer
+
+
+_ONLY_HERE: Final = (
+    "only browsers on this machine reach it; a phone needs --listen and TLS, or --behind-proxy"
+)
 
 
 def web(
@@ -74,6 +79,8 @@ def web(
     def ready(found: RunningServer) -> None:
         if found.exposed:
             render.note(f"warning: {found.exposed}")
+        else:
+            render.note(_ONLY_HERE)
         render.note("log one browser in, within 10 minutes (Ctrl-C ends the server):")
         render.out(found.link)
         render.flush()

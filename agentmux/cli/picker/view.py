@@ -14,7 +14,7 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import SeatChoice, conversation, which_conversation
-from agentmux.core.names.status_labels import NATIVE_MARK, age, status_label
+from agentmux.core.names.status_labels import NATIVE_MARK, Safety, age, status_label
 from agentmux.core.terminal.text.text_width import (
     ELLIPSIS,
     clean,
@@ -167,9 +167,8 @@ def _which(picker: Picker) -> str:
 
 def _header(picker: Picker, cols: int) -> PickerLine:
     new = f"{_NEW}s" if cols >= _ROOMY else conversation("fresh")
-    fresh = f"{new} · " if picker.fresh else ""
     count = f"{len(picker.matching_choices)} of {len(picker.choices)}"
-    right = f"{fresh}{'' if picker.asks else count}"
+    right = " · ".join([new] * picker.fresh + [count] * (not picker.asks))
     verb, question = "Resume", "Resume which session?"
     if picker.asks:
         question = f"Resume {_which(picker)}?"
@@ -254,7 +253,8 @@ def _status(row: SessionRow, cols: int) -> str:
 def _mark(outlook: Outlook | None, picker: Picker) -> str:
     """Return how a resume would bring a session's seats back, as a short text for the list.
 
-    ``new``, for example, or ``↻ 2/3`` if two of three conversations come back. If the session
+    ``new``, for example, or ``↻ 2/3`` if two of three conversations come back; ``choice`` if one
+    that was there would not, and nothing was chosen yet. If the session
     cannot be resumed, the kind of reason, such as ``locked``; if ``outlook`` is None, an ellipsis.
 
     Args:
@@ -267,11 +267,16 @@ def _mark(outlook: Outlook | None, picker: Picker) -> str:
         return outlook.kind
     if not outlook.seats:
         return "-"
-    modes = [each.mode_of(choice) for each, choice in _chosen(outlook, picker)]
+    chosen = tuple(_chosen(outlook, picker))
+    modes = [each.mode_of(choice) for each, choice in chosen]
+    is_planned = not picker.fresh and {each for _, each in chosen} == {SeatChoice.PLANNED}
+    is_open = is_planned and outlook.safety is Safety.CHOICE
     native = modes.count("native")
     if native:
-        return f"{NATIVE_MARK} {native}/{len(modes)}"
-    return conversation("fresh" if "fresh" in modes else modes[0])
+        return f"{f'{Safety.CHOICE.mark} ' * is_open}{NATIVE_MARK} {native}/{len(modes)}"
+    if "fresh" in modes:
+        return Safety.CHOICE.mark if is_open else conversation("fresh")
+    return conversation(modes[0])
 
 
 def _chosen(outlook: Outlook, picker: Picker) -> Iterator[tuple[SeatOutlook, SeatChoice]]:
@@ -427,11 +432,12 @@ def _footer(scene: PickerScene, cols: int) -> PickerLine:
         enter = "Enter reattach"
     key = "^F" if picker.typing else "f"
     new = "all new" if cols >= _ROOMY else conversation("fresh")
+    new = "as planned" if picker.fresh else new
     fresh = () if picker.attaches else (f"{key} {new}",)
     escape = "Esc clear" if picker.typing else "Esc leave"
     keys = ("↑↓ Enter", *fresh, escape)
     if cols >= _ROOMY:
-        seat = "1-9 change a seat" if picker.asks or cols >= _WIDE else "1-9 seat"
+        seat = "1-9 next choice" if picker.asks or cols >= _WIDE else "1-9 next"
         seats = () if attaches or picker.typing else (seat,)
         search = "type or / to search" if cols >= _WIDE else "/ search"
         searches = () if picker.asks else (search,)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
+from agentmux.core.terminal.text.text_width import clean, cut
 
 NOTHING_VERIFIED: Final = "nothing was verified: no command has checked the result"
 """What the user is told about a session whose result no command has checked."""
 FINDS_TESTS: Final = "nothing was verified; to find the tests for next time: agentmux init --checks"
 """What the user is told instead if the session has no commands: how AgentMux finds some."""
+# The cells of a command, and of what it said, on the line with its result.
+_SHOWN: Final = 60
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 
 
@@ -34,6 +38,32 @@ def check_words(name: str, check: CheckResult, *, red_before: Container[str] = (
     return ", ".join((summary, *filter(None, notes)))
 
 
+def check_line(
+    name: str,
+    check: CheckResult,
+    commands: Mapping[str, Sequence[str]],
+    *,
+    red_before: Container[str] = (),
+) -> str:
+    """Return the `check_words` with the command that ran and, if it passed, what it said.
+
+    An example is ``tests: passed  python3 -m unittest (Ran 5 tests in 0.1s)``.
+
+    Args:
+        name: The name of the command.
+        check: The result of the command.
+        commands: The argv of each command, by the command's name.
+        red_before: The names of the commands that failed before the session changed anything.
+    """
+    ran = f"  {_shorten(shlex.join(commands[name]))}" if name in commands else ""
+    seen = f" ({_shorten(check.output)})" if check.outcome == PASSED and check.output else ""
+    return f"{check_words(name, check, red_before=red_before)}{ran}{seen}"
+
+
+def _shorten(text: str) -> str:
+    return cut(clean(text), _SHOWN)
+
+
 def _how(check: CheckResult) -> str:
     if check.outcome == PASSED:
         return ""
@@ -50,6 +80,7 @@ def phase_lines(
     *,
     expect: Expect = Expect.PASS,
     red_before: Container[str] = (),
+    commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
     tail: int = 0,
 ) -> tuple[str, ...]:
     """Return the result of a check: a line for the phase, then an indented line for each command.
@@ -62,6 +93,7 @@ def phase_lines(
         result: The result of the check.
         expect: ``pass`` if the commands had to pass, ``fail`` if at least one had to fail.
         red_before: The names of the commands that failed before the session changed anything.
+        commands: The argv of each command, by the command's name, to show what ran.
         tail: How many lines at the end of the output of a command that did not pass follow the
             command's line; 0 for none.
     """
@@ -74,8 +106,9 @@ def phase_lines(
         head = f"{phase}: over, but no command has passed"
     rows = [head]
     for name, each in result.checks.items():
-        rows.append(f"  {check_words(name, each, red_before=red_before)}")
-        rows += [f"    {line}" for line in each.output.splitlines()[-tail:]] if tail else []
+        rows.append(f"  {check_line(name, each, commands, red_before=red_before)}")
+        shows = tail and each.outcome != PASSED
+        rows += [f"    {line}" for line in each.output.splitlines()[-tail:]] if shows else []
     return tuple(rows)
 
 

@@ -42,5 +42,14 @@ def tail(data: bytes) -> str:
     return "\n".join(kept).strip("\n")
 
 
+def last_count(output: str) -> str:
+    """Return the last line of ``output`` with a number, else the last one; empty if it is empty.
+
+    Test runners say there how many tests they ran: ``Ran 0 tests in 0.000s``, ``5 passed in 1s``.
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if re.search(r"\d", line)), "".join(lines[-1:]))
+
+
 def _cut(line: str) -> str:
     return line if len(line) <= _LINE_MAX else f"{line[:_LINE_MAX]} …"

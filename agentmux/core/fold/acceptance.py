@@ -97,6 +97,8 @@ def takes_approval(state: SessionState) -> bool:
 def _judge_decision(
     state: SessionState, event: Event, fact: Approved | ChangesRequested
 ) -> Judgement:
+    if event.cycle < state.cycle:
+        return _ignore("changes were asked for meanwhile, in another browser or terminal")
     if event.cycle != state.cycle:
         return _ignore(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
     if not _is_completing(state):

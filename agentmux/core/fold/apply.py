@@ -521,7 +521,8 @@ def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> S
 
 
 def _commit_failed(state: SessionState, event: Event, fact: CommitFailed) -> SessionState:
-    failed = Commit(status="failed", approval=state.approval or "", reason=fact.reason)
+    approval, record = state.approval or "", fact.record
+    failed = Commit(status="failed", approval=approval, reason=fact.reason, record=record)
     after = replace(state, commit=failed, approval=None)
     return delivery.step_failed(after, COMMIT, fact.reason)
 

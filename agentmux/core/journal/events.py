@@ -887,10 +887,16 @@ class CommitDelayed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitFailed(Fact):
-    """The commit could not be made, for the ``reason``; the user decides again."""
+    """The commit could not be made, for the ``reason``; the user decides again.
+
+    Attributes:
+        reason: Why, with the hints, in one line.
+        record: Texts by name, as of another step that failed: ``hints``, one a line.
+    """
 
     kind: ClassVar[str] = "commit_failed"
     reason: str
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ class CheckResult:
         required: Whether the check needs the command to pass; if not, the result is only reported.
         launch: The id of the launch whose exit record is the evidence.
         output: The end of the command's output, in readable form, if it did not pass; otherwise
-            empty.
+            the one line of it that most likely says how much ran, or empty.
         skipped: Whether the user has skipped the command.
     """
 

@@ -186,12 +186,14 @@ class Commit:
         approval: The id of the event by which the result was approved.
         commit: The id of the commit; None if there is none.
         reason: Why the commit is delayed or failed; otherwise empty.
+        record: What was recorded about the failure, as texts by name (`StepState`).
     """
 
     status: str
     approval: str = ""
     commit: str | None = None
     reason: str = ""
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,9 @@ NO_EARLIER: Final = "it has no earlier conversation"
 YOU_CHOSE: Final = "you chose it"
 """The reason for how a seat is started, if the user chose that."""
 
+CHOOSE: Final = "you choose: new conversation, shell or stopped"
+"""What the user can choose for an agent whose conversation does not come back."""
+
 _NATIVE: Final = "native"
 _FRESH: Final = "fresh"
 _SHELL: Final = "shell"

@@ -78,6 +78,11 @@ class Safety(StrEnum):
     CHOICE = "needs a choice"
     BLOCKED = "cannot resume"
 
+    @property
+    def mark(self) -> str:
+        """One word instead of the value, for narrow lists: ``safe``, ``choice`` or ``blocked``."""
+        return self.name.lower()
+
 
 class Colour(StrEnum):
     """The colour of a status; always shown together with its label.
@@ -91,6 +96,17 @@ class Colour(StrEnum):
     YELLOW = "yellow"
     RED = "red"
     DIM = "dim"
+
+
+GROUP_HELP: Final[Mapping[StatusGroup, str]] = {
+    StatusGroup.NEEDS_YOU: "an agent asks you something, a result waits for your decision, or"
+    " something went wrong",
+    StatusGroup.RUNNING: "its agents work; you need not do anything",
+    StatusGroup.INTERRUPTED: "nothing works on it; it can be resumed where it stopped",
+    StatusGroup.PARKED: "its agents have reached a usage limit, and go on when that ends",
+    StatusGroup.DONE: "it is finished, or goes on elsewhere",
+}
+"""What the heading of each group means, for people."""
 
 
 class StatusRow(NamedTuple):

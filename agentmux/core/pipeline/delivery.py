@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.journal.state import Delivery, Request, SessionState, StepState
+from agentmux.core.journal.state import Commit, Delivery, Request, SessionState, StepState
 from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, REQUEST, RUNNING
 from agentmux.core.names.words import git_commands
 
@@ -183,10 +183,15 @@ def failed_step(state: SessionState) -> tuple[str, StepState] | None:
 
 def failure(state: SessionState) -> str:
     """Return why the last delivery failed, in words for the user; empty if it did not fail."""
-    if state.commit is not None and state.commit.status == "failed":
-        return f"the commit was not made: {state.commit.reason}"
-    pair = failed_step(state)
-    return f"{_FAILED.get(pair[0], pair[0])}: {pair[1].reason}" if pair is not None else ""
+    step, failed = _find_failed(state)
+    return f"{_FAILED.get(step, step)}: {failed.reason}" if step else ""
+
+
+def _find_failed(state: SessionState) -> tuple[str, Commit | StepState]:
+    """Return the failed step of the delivery by name; the name is empty if none has failed."""
+    if state.commit is not None and state.commit.status == FAILED:
+        return COMMIT, state.commit
+    return failed_step(state) or ("", StepState())
 
 
 def failure_hints(state: SessionState) -> tuple[str, ...]:
@@ -194,13 +199,14 @@ def failure_hints(state: SessionState) -> tuple[str, ...]:
 
     Each is one line. `failure` has them, too, in its single line.
     """
-    pair = failed_step(state)
-    hints = tuple(pair[1].record.get(HINTS, "").splitlines()) if pair is not None else ()
+    _, failed = _find_failed(state)
+    hints = tuple(failed.record.get(HINTS, "").splitlines())
     # The record may be that of an earlier try.
-    return hints if pair is not None and pair[1].reason.endswith("; ".join(hints)) else ()
+    return hints if failed.reason.endswith("; ".join(hints)) else ()
 
 
 _FAILED: Final[Mapping[str, str]] = {
+    COMMIT: "the commit was not made",
     MERGE: "not merged",
     PUSH: "not pushed",
     REQUEST: "pushed, but not requested",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.checks.report import FINDS_TESTS, NOTHING_VERIFIED, check_words, phase_lines
+from agentmux.core.checks.report import (
+    FINDS_TESTS,
+    NOTHING_VERIFIED,
+    check_line,
+    check_words,
+    phase_lines,
+)
 from agentmux.core.checks.verdict import all_required_passed
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
@@ -15,7 +21,7 @@ from agentmux.core.pipeline.check_phase import failed_on_base, trees_of
 
 
 def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
-    """Return the results of all checks as lines for the user.
+    """Return the results of all checks as lines for the user, each with the command that ran.
 
     A command that did not pass is followed by the last ``tail`` lines of its output.
 
@@ -25,10 +31,13 @@ def verified_lines(state: SessionState, *, tail: int = 0) -> tuple[str, ...]:
     """
     red = failed_on_base(state)
     expects = {each.phase: each.expect for each in _phases(state)}
+    run = _commands(state)
     lines = [
         line
         for phase, each in _results(state)
-        for line in phase_lines(phase, each, expect=expects[phase], red_before=red, tail=tail)
+        for line in phase_lines(
+            phase, each, expect=expects[phase], red_before=red, commands=run, tail=tail
+        )
     ]
     if lines or state.is_report:
         return tuple(lines)
@@ -55,9 +64,10 @@ def verified_fields(state: SessionState) -> list[Json]:
     while it is undecided) and ``commands``: a list with a mapping for each command that has ended.
     The keys of that are ``name``; ``outcome``, ``status``, ``signal``, ``timed_out``, ``required``,
     ``skipped`` and ``output``, as in `CheckResult`; ``failed_before`` (whether the command failed
-    on the base, the commit that the session began on); and ``says`` (the result in words).
+    on the base, the commit that the session began on); and ``says`` (the result in words, with the
+    command that ran).
     """
-    red = failed_on_base(state)
+    red, run = failed_on_base(state), _commands(state)
     return [
         {
             "phase": phase,
@@ -73,7 +83,7 @@ def verified_fields(state: SessionState) -> list[Json]:
                     "required": check.required,
                     "skipped": check.skipped,
                     "failed_before": name in red,
-                    "says": check_words(name, check, red_before=red),
+                    "says": check_line(name, check, run, red_before=red),
                     "output": check.output,
                 }
                 for name, check in result.checks.items()
@@ -127,6 +137,12 @@ def _results(state: SessionState) -> Iterator[tuple[str, PhaseResult]]:
     for each in _phases(state):
         if each.phase in state.results:
             yield each.phase, state.results[each.phase]
+
+
+def _commands(state: SessionState) -> dict[str, tuple[str, ...]]:
+    """Return the argv of each command that a check may run; a record that is not valid has none."""
+    recorded = {str(each.get("name")): each.get("run") for each in state.verify}
+    return {name: (*run,) for name, run in recorded.items() if isinstance(run, list | tuple)}
 
 
 def _phases(state: SessionState) -> tuple[PhaseDefinition, ...]:

@@ -73,7 +73,7 @@ def row_line(listing: SessionListing, row: DeskRow, title: Title, cols: int, now
             (name, PLAIN),
             (beside, DIM),
             (gap, PLAIN),
-            (f"{fill(_phase(row), _PHASE_COLS)} " if cols >= _WIDE else "", DIM),
+            (f"{fill(row.row.phase_beside_label, _PHASE_COLS)} " if cols >= _WIDE else "", DIM),
             (fill(state, _state_cols(row, cols)), colour),
             (f" {ago:>{_AGE_COLS}}", DIM),
         ),
@@ -94,22 +94,13 @@ def _state_cols(row: DeskRow, cols: int) -> int:
     return min(max(usual, width(state)), cols // 2)  # a name is cut before a status
 
 
-def _phase(row: DeskRow) -> str:
-    """Return the phase of a session without the part that repeats its status.
-
-    For a session that is done, that is for example ``cycle 2``.
-    """
-    phase, label = row.row.phase, row.row.label
-    return "" if phase == label else phase.removeprefix(f"{label}, ")
-
-
 def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
     """Return a text for the status of a session, never empty, and its colour."""
     shown = row.row
     if row.is_lost:
         return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value
     if shown.group is StatusGroup.INTERRUPTED and row.safety is not None:
-        word = row.safety.value if roomy else row.safety.name.lower()
+        word = row.safety.value if roomy else row.safety.mark
         return word, _SAFETY_COLOURS[row.safety].value
     colour = status_colour(shown.status).value
     if roomy:

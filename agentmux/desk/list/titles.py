@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from agentmux.core.names import layout
-from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, width
+from agentmux.core.terminal.text.text_width import clean, cut_middle, find_difference, width
 from agentmux.desk.styled import cut
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ Title: TypeAlias = tuple[str, str]
 
 _PROJECT_COLS: Final = 8
 """How many columns the name of a project has at least, unless it is shorter."""
-
-_HEAD_COLS: Final = 5
-"""How many columns the beginning of a name has at least if the name is shortened in its middle."""
 
 _TIMES: Final = ("%m-%d", "%H:%M", "%m-%d %H:%M", "%H:%M:%S", "%y%m%d-%H%M%S")
 """How the start of sessions is shown; the first format in which they all differ is used."""
@@ -48,7 +44,7 @@ def draw_titles(places: Iterable[_Place], *, has_projects: bool) -> dict[Path, T
     projects = _project_names({row.project for row, _ in rows}) if has_projects else {}
     groups: dict[Title, list[_Place]] = {}
     for row, room in rows:
-        title = _title(_cut_name(row), row, room, projects)
+        title = _title(_name(_slug(row), 0), row, room, projects)
         groups.setdefault(title, []).append((row, room))
     titles: dict[Path, Title] = {}
     for title, alike in groups.items():
@@ -63,7 +59,7 @@ def _number(
     count = Counter(titles.values())
     left = ((row, room) for row, room in places if count[titles[row.path]] > 1)
     return {
-        row.path: _title(_end_with(layout.slug_of(row.name), str(number)), row, room, projects)
+        row.path: _title(_name(_slug(row), 0, str(number)), row, room, projects)
         for number, (row, room) in enumerate(left, start=1)
     }
 
@@ -90,50 +86,47 @@ def _title(name: _Name, row: DeskRow, room: int, projects: Mapping[Path, str]) -
 
 
 def _tell_apart(places: Sequence[_Place], projects: Mapping[Path, str]) -> dict[Path, Title]:
-    """Return titles that differ for sessions whose usual titles are alike."""
+    """Return titles that differ for sessions whose usual titles are alike.
+
+    Where the names differ, that part is shown; only what is then still alike shows a time.
+    """
+    slugs = {row.path: _slug(row) for row, _ in places}
+    part = find_difference(set(slugs.values()))
     titles: dict[Path, Title] = {}
-    for names in _ways([row for row, _ in places]):
-        pairs = zip(names, places, strict=True)
-        titles = {row.path: _title(name, row, room, projects) for name, (row, room) in pairs}
-        if len(set(titles.values())) == len(places):
+    left = places
+    for shown in ("", *_TIMES):
+        timed = {
+            row.path: _title(_name(slugs[row.path], part, _start(row, shown)), row, room, projects)
+            for row, room in left
+        }
+        titles |= timed
+        if len(set(timed.values())) == len(left):
             break
+        if not shown:
+            count = Counter(timed.values())
+            left = [place for place in left if count[timed[place[0].path]] > 1]
     return titles
 
 
-def _ways(rows: Sequence[DeskRow]) -> Iterator[list[_Name]]:
-    """Yield the ways to name sessions so that they may differ, the best first."""
-    slugs = [layout.slug_of(row.name) for row in rows]
-    alike = itertools.takewhile(lambda chars: len(set(chars)) == 1, zip(*slugs, strict=False))
-    differs_at = "".join(chars[0] for chars in alike).rfind("-") + 1
-    if len(set(slugs)) == len(slugs):
-        yield [_shorten_middle(slug, differs_at) for slug in slugs]
-    starts = [layout.stamp_of(row.name) for row in rows]
-    for shown in _TIMES:
-        ends = [each.strftime(shown) if each is not None else "" for each in starts]
-        yield [_end_with(slug, end) for slug, end in zip(slugs, ends, strict=True)]
+def _slug(row: DeskRow) -> str:
+    return clean(layout.slug_of(row.name))
 
 
-def _cut_name(row: DeskRow) -> _Name:
-    slug = layout.slug_of(row.name)
-    return lambda cols: cut(slug, cols)
+def _start(row: DeskRow, shown: str) -> str:
+    start = layout.stamp_of(row.name)
+    return start.strftime(shown) if start is not None else ""
 
 
-def _shorten_middle(slug: str, differs_at: int) -> _Name:
-    """Return the name that keeps the beginning of the slug, and the part from ``differs_at``."""
+def _name(slug: str, part: int, end: str = "") -> _Name:
+    """Return the name that keeps what stands in the slug from ``part`` on, and ends with ``end``.
 
-    def name(cols: int) -> str:
-        tail = cut(slug[differs_at:], max(cols - _HEAD_COLS - 1, 1))
-        head = slug[: max(cols - width(tail) - 1, 0)]
-        return cut(f"{head}{ELLIPSIS}{tail}" if len(head) < differs_at else slug, cols)
-
-    return name
-
-
-def _end_with(slug: str, end: str) -> _Name:
-    """Return the name that ends with ``end``, if that leaves room for the beginning."""
+    It has no end if there is no room for one.
+    """
 
     def name(cols: int) -> str:
         room = cols - width(end) - 1
-        return f"{cut(slug, room)} {end}" if room > 0 else cut(slug, cols)
+        if not end or room <= 0:
+            return cut_middle(slug, cols, part)
+        return f"{cut_middle(slug, room, part)} {end}"
 
     return name

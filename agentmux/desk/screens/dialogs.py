@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,10 +16,9 @@ from textual.widgets import Input, Static, TextArea
 from agentmux.app.views.outlook import SeatOutlook, seat_lines
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.conversations import SeatChoice, next_choice
+from agentmux.core.terminal.keys.key_commands import KeyCommand, KeyPlace
+from agentmux.core.terminal.keys.key_table import KEYS, KeyLine
 from agentmux.core.terminal.text.text_width import printable
-
-if TYPE_CHECKING:
-    from agentmux.core.terminal.keys.key_table import KeyLine
 
 _SHOWN: Final = 5
 """How many choices are shown at once below a text; more would leave no room for the text."""
@@ -36,6 +35,17 @@ def name_key(event: Key) -> str:
     return event.character or "" if is_character else event.key
 
 
+def find_box_line(command: KeyCommand) -> KeyLine:
+    """Return the line of the key table with the keys that a dialog has for ``command``."""
+    return next(each for each in KEYS.lines_at(KeyPlace.BOX) if each.command is command)
+
+
+def bind_box(command: KeyCommand, action: str) -> Binding:
+    """Return the binding of an action of a dialog to the keys that the table has for it there."""
+    line = find_box_line(command)
+    return Binding(",".join(line.keys), action, line.says)
+
+
 def _text(lines: Iterable[str], *, id_: str = "") -> Static:
     shown = "\n".join(printable(each) for each in lines)
     return Static(shown, markup=False, id=id_ or None)
@@ -49,8 +59,8 @@ class TextDialog(ModalScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,n", "no", "no"),
-        Binding("y", "yes", "yes"),
+        bind_box(KeyCommand.NO, "no"),
+        bind_box(KeyCommand.YES, "yes"),
         Binding("enter", "close", "close"),
     ]
 
@@ -115,7 +125,7 @@ class FailureDialog(ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close(False)", "close"),
-        Binding("t", "close(True)", "run it in this terminal"),
+        bind_box(KeyCommand.TERMINAL, "close(True)"),
     ]
 
     def __init__(self, command: str, lines: Iterable[str], *, can_ask: bool) -> None:
@@ -324,12 +334,14 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,n", "no", "no"),
-        Binding("enter,y", "yes", "yes"),
-        Binding("f", "fresh", "new conversations"),
+        bind_box(KeyCommand.NO, "no"),
+        bind_box(KeyCommand.YES, "yes"),
+        bind_box(KeyCommand.SEND, "yes"),
+        bind_box(KeyCommand.FRESH, "fresh"),
         *(
-            Binding(str(number), f"change({number - 1})", "another start")
-            for number in range(1, 10)
+            Binding(key, f"change({int(key) - 1})", line.says)
+            for line in (find_box_line(KeyCommand.CHOICE),)
+            for key in line.keys
         ),
     ]
 
@@ -347,6 +359,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         super().__init__()
         self._title, self._lines, self._seats, self._key = title, tuple(lines), seats, key
         self._chosen = dict.fromkeys(range(len(seats)), SeatChoice.PLANNED)
+        self._natives = [at for at, each in enumerate(seats) if SeatChoice.FRESH in each.digests]
 
     def compose(self) -> ComposeResult:
         """Yield the text and the seats, and below them the keys."""
@@ -355,9 +368,16 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
             with VerticalScroll():
                 yield _text(self._lines)
                 yield _text(self._list_seats(), id_="choices")
-            seats = " · 1-9 change a seat · f all new" if self._seats else ""
-            keys = f"Enter resume{seats} · Esc leave"
-            yield Static(keys, markup=False, classes="foot")
+            yield Static(self._foot(), markup=False, classes="foot")
+
+    def _foot(self) -> str:
+        """Return what the keys do now; a key that could change nothing is left out."""
+        seats = " · 1-9 next choice" * any(len(each.digests) > 1 for each in self._seats)
+        new = f" · f {'as planned' if self._are_new() else 'all new'}" * bool(self._natives)
+        return f"Enter resume{seats}{new} · Esc leave"
+
+    def _are_new(self) -> bool:
+        return all(self._chosen[place] is SeatChoice.FRESH for place in self._natives)
 
     def on_mount(self) -> None:
         """Focus the text, so that keys scroll it."""
@@ -378,6 +398,7 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
         self._chosen.update(chosen)
         shown = "\n".join(printable(each) for each in self._list_seats())
         self.query_one("#choices", Static).update(shown)
+        self.query_one(".foot", Static).update(self._foot())
 
     def action_change(self, place: int) -> None:
         """Take the next choice for the seat with the index ``place``; none for an unknown index."""
@@ -390,11 +411,8 @@ class ResumeDialog(ModalScreen["Mapping[int, SeatChoice] | None"]):
 
         If that was chosen for all of them already, go back to the plan.
         """
-        native = [
-            place for place, each in enumerate(self._seats) if SeatChoice.FRESH in each.digests
-        ]
-        are = all(self._chosen[place] is SeatChoice.FRESH for place in native)
-        self._choose(dict.fromkeys(native, SeatChoice.PLANNED if are else SeatChoice.FRESH))
+        choice = SeatChoice.PLANNED if self._are_new() else SeatChoice.FRESH
+        self._choose(dict.fromkeys(self._natives, choice))
 
     def action_yes(self) -> None:
         """Close the dialog with what was chosen."""
@@ -412,8 +430,8 @@ class ChoiceDialog(ModalScreen["frozenset[str] | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,n", "no", "no"),
-        Binding("y", "yes", "yes"),
+        bind_box(KeyCommand.NO, "no"),
+        bind_box(KeyCommand.YES, "yes"),
     ]
 
     def __init__(

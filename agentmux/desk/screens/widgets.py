@@ -706,23 +706,24 @@ class MessageLine(OneLine):
         self.styles.height = max(len(self._rows()), 1)
 
 
-_SHORT: Final = {"documents": "docs", "journal": "log"}
+_NAMES: Final = {each: {"documents": "docs", "journal": "log"}.get(each, each) for each in TABS}
+"""The names of the tabs, short enough for a terminal of 80 columns, and the same in a wide one."""
 
 
 def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
     """Return the line with the tabs, and the name of each of its parts.
 
     The name of a part is that of its tab; it is empty for the gaps. If the line is too long for
-    ``cols`` columns, the names of the tabs are shortened in it, and if it is still too long, it has
-    only the name of the selected tab ``tab``, and the numbers of the others.
+    ``cols`` columns, it has only the name of the selected tab ``tab``, and the numbers of the
+    others.
     """
     gap, words = " ", [(n, each, "") for n, each in enumerate(TABS, start=1)]
     for gap, shown in (
-        ("  ", {each: each for each in TABS}),
-        (" ", {each: _SHORT.get(each, each) for each in TABS}),
-        (" ", {each: each * (each == tab) for each in TABS}),
+        ("  ", _NAMES),
+        (" ", _NAMES),
+        (" ", {tab: _NAMES[tab]}),
     ):
-        tried = [(n, each, shown[each]) for n, each in enumerate(TABS, start=1)]
+        tried = [(n, each, shown.get(each, "")) for n, each in enumerate(TABS, start=1)]
         if sum(1 + bool(word) + len(word) for _, _, word in tried) + 5 * len(gap) <= cols:
             words = tried
             break

@@ -24,7 +24,7 @@ from agentmux.app.views.session_words import (
     next_step,
 )
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.names.conversations import needs_reason, which_conversation
+from agentmux.core.names.conversations import CHOOSE, needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import (
     Colour,
@@ -189,7 +189,9 @@ def _is_offered(row: DeskRow, step: str) -> bool:
 
 def _keys(row: DeskRow) -> Iterator[tuple[KeyCommand, str]]:
     """Yield the commands that the session most likely needs next, each with the text to show."""
-    return ((command, command_words(row, command)) for command in offer_commands(row))
+    for command in offer_commands(row):
+        chooses = command is KeyCommand.RESUME and row.safety is Safety.CHOICE
+        yield command, f"{command_words(row, command)}{f'; there {CHOOSE}' * chooses}"
 
 
 def command_words(row: DeskRow, command: KeyCommand) -> str:

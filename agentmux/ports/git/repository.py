@@ -234,7 +234,7 @@ class Repository(Protocol):
         """
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, except those in ``.agentmux``.
+        """Return the files in which HEAD differs from a commit, except those of sessions.
 
         Uncommitted changes do not count. Paths are relative to the top of the work tree.
 
@@ -358,10 +358,10 @@ class Repository(Protocol):
         """
 
     def list_internal_changes(self) -> tuple[str, ...]:
-        """Return the files in ``.agentmux`` folders that git tracks and that have changes, sorted.
+        """Return the files in ``.agentmux`` folders that have changes or are new, sorted.
 
-        `dirty` and commits of results leave them out. Staged new files count, the files of sessions
-        do not. Paths are relative to the top of the work tree.
+        `dirty` and commits of results leave them out. Files that git ignores, or that belong to a
+        session, do not count. Paths are relative to the top of the work tree.
         """
 
     def list_nested(self) -> tuple[str, ...]:

@@ -35,4 +35,7 @@ class SessionTraces(Protocol):
         Args:
             session: The session's uuid.
             path: The session's directory.
+
+        Raises:
+            DataError: The trace cannot be deleted, so a removed session counts as missing.
         """

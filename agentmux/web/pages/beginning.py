@@ -66,9 +66,10 @@ async def begin(
 ) -> tuple[str, CommandMessage]:
     """Start a session with the values of a form, and return once the command has ended.
 
-    It starts nothing if the command would ask for consent in a terminal, or if neither the form nor
-    the configuration names an agent; the hints of the message then have the command to run there.
-    Nor does it start an agent that was not offered, because the command accepts any program.
+    It starts nothing if there is neither a request nor an issue, or if neither the form nor the
+    configuration names an agent. If the command would ask for consent in a terminal, the hints of
+    the message have the command to run there. It starts no agent that was not offered, either,
+    because the command accepts any program.
 
     Args:
         commands: Runs the command.
@@ -79,14 +80,16 @@ async def begin(
     Returns:
         The name of the new session, empty if none was started; and the message for the user.
     """
-    agent = form.get("agent", "")
+    agent, text = form.get("agent", ""), form.get("text", "").strip() or None
+    if text is None and not form.get("issue", "").strip():
+        words = "the request is missing: say what should be built"
+        return "", CommandMessage(is_ok=False, words=words)
     if agent and agent not in {each.name for each in offered.agents if each.is_installed}:
         words = f"no agent {as_code(agent)} is installed here"
         return "", CommandMessage(is_ok=False, words=words, hints=("agentmux agents",))
     if not offered.configured and not agent:
         words = "no configuration says which agent plays the roles: choose one"
-        return "", CommandMessage(is_ok=False, words=words, hints=(_asks(offered),))
-    text = form.get("text", "").strip() or None
+        return "", CommandMessage(is_ok=False, words=words)
     project = offered.project
     planned = await commands.run(project, start_command(form, dry_run=True), text=text)
     asks = read_reply(planned.out).asks if planned.is_ok else ()
@@ -99,7 +102,7 @@ async def begin(
         return "", CommandMessage(is_ok=False, words=reply.words, hints=reply.hints)
     begun = read_reply(reply.out)
     return begun.session, CommandMessage(
-        is_ok=True, words=f"session {begun.session} has started", hints=begun.warnings
+        is_ok=True, done="Started", words=f"session {begun.session}", hints=begun.warnings
     )
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from agentmux.core.codec.frozen import replace
 from agentmux.core.conversation.launch_policy import policy_of
 from agentmux.core.documents.diff_comments import LineComment
 from agentmux.core.names.conversations import SeatChoice
@@ -17,7 +18,7 @@ from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.pages.beginning import begin
-from agentmux.web.pages.messages import CommandMessage, Messages
+from agentmux.web.pages.messages import DONE, CommandMessage, Messages
 from agentmux.web.pages.pages import WebPages, no_fleet, redirect
 
 if TYPE_CHECKING:
@@ -124,6 +125,13 @@ Without it, the command would apply to whatever is there by then.
 """
 
 
+_HEADINGS: Final = {
+    **dict.fromkeys(("request-changes", "answer", "tell"), "Sent"),
+    **dict.fromkeys(("restart", "retry"), "Started"),
+    "resume": "Resumed",
+}
+"""The word above what a form's command said, by the form; of the others it is `DONE`."""
+
 _WITH_COMMENTS: Final = frozenset({"approve", "request-changes"})
 """The forms after which the comments on the diff are deleted: they were sent, or are obsolete."""
 
@@ -203,7 +211,7 @@ class Forms:
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
-                message = await self._run(place, *FORMS[name](place.name, form))
+                message = await self._run(name, place, form)
                 if message.is_ok and name in _WITH_COMMENTS:
                     self._comments.drop(place.path)
             back = "/screens" if form.get("back") == "screens" else ""
@@ -228,6 +236,7 @@ class Forms:
                 message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 message = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
+                message = replace(message, done=_HEADINGS.get(name, DONE))
             return redirect(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(message)}")
 
         return answer_form
@@ -297,11 +306,13 @@ class Forms:
         message = CommandMessage(is_ok=False, words=why)
         return redirect(place.href("/diff", said=self._messages.put(message)) + back)
 
-    async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
+    async def _run(self, name: str, place: SessionRef, form: Form) -> CommandMessage:
+        words, text = FORMS[name](place.name, form)
         reply = await self._commands.run(place.project, words, text=text)
         if reply.code == _LATE:
             return CommandMessage(is_ok=True, is_late=True, words=reply.words)
-        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
+        done = _HEADINGS.get(name, DONE)
+        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints, done=done)
 
     async def login(self, request: Request) -> Response:
         """Use a login link, and log this browser in with a cookie.

@@ -12,6 +12,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
+from agentmux.core.documents.diff_files import DiffFile
 from agentmux.core.terminal.keys.key_commands import KeyPlace
 from agentmux.core.terminal.keys.key_table import KEYS
 from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
@@ -142,6 +143,23 @@ def diff_class(line: str) -> str:
     ``dim`` another header line. Empty for an unchanged line.
     """
     return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")
+
+
+_SAID_BY_THE_HEADING: Final = re.compile(
+    r"diff |--- |\+\+\+ |index |new file mode 100644|deleted file|similarity|rename to"
+)
+_KINDS: Final = {"A": "new", "D": "deleted", "R": "renamed"}
+
+
+def repeats_heading(line: str) -> bool:
+    """Return whether a header line of a diff only says what the heading of its file says."""
+    return _SAID_BY_THE_HEADING.match(line) is not None
+
+
+def file_says(file: DiffFile) -> str:
+    """Return how a file of a diff has changed, such as ``new, +12``; empty without any lines."""
+    counts = (f"+{file.added}" * bool(file.added), f"-{file.removed}" * bool(file.removed))
+    return ", ".join(filter(None, (_KINDS.get(file.kind, ""), " ".join(filter(None, counts)))))
 
 
 _PAGE_KEYS: Final = {each.name: each.keys for each in KEYS.lines_at(KeyPlace.PAGE)}

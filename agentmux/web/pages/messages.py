@@ -9,6 +9,8 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 _KEPT: Final = 200
+DONE: Final = "Done"
+"""The word above a message about something that is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +22,20 @@ class CommandMessage:
         is_late: Whether it is still under way.
         words: The message.
         hints: Commands or advice on what to do next; may be empty.
+        done: The word above the message of a success: what the button did, such as ``Sent``. Only
+            what is over at once is ``Done``.
     """
 
     is_ok: bool
     words: str
     hints: tuple[str, ...] = ()
     is_late: bool = False
+    done: str = DONE
+
+    @property
+    def heading(self) -> str:
+        """The word above the message."""
+        return "Under way" if self.is_late else self.done if self.is_ok else "Not done"
 
 
 class Messages:

@@ -24,7 +24,7 @@ from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.app.views.explanation import explanation
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.session.decision import with_digest
-from agentmux.app.views.session.documents import documents
+from agentmux.app.views.session.documents import REQUEST, document_title, documents
 from agentmux.app.views.session.journal_rows import journal_rows
 from agentmux.app.views.session.last_screens import LastScreen, last_screens
 from agentmux.app.views.session.seat_screens import with_screens
@@ -38,13 +38,21 @@ from agentmux.core.decisions.seat_needs import (
     list_skippable_seats,
 )
 from agentmux.core.documents.diff_comments import change_request, diff_places
+from agentmux.core.documents.diff_files import diff_files
 from agentmux.core.fleet.board import COLOURS, DRAINING, host_words
 from agentmux.core.names.conversations import (
     how_it_comes_back,
     needs_reason,
     which_conversation,
 )
-from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
+from agentmux.core.names.status_labels import (
+    GROUP_HELP,
+    STATUS_TABLE,
+    Colour,
+    SessionStatus,
+    age,
+    status_colour,
+)
 from agentmux.core.names.statuses import DONE, FAILED, PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.names.words.located_commands import locate_messages
@@ -129,8 +137,12 @@ def templates(has_fleet: Callable[[], bool] = lambda: True) -> Environment:
         answers=ANSWERS,
         colour=lambda status: status_colour(status).value,
         diff_class=markup.diff_class,
+        document_title=document_title,
+        file_says=markup.file_says,
+        repeats_heading=markup.repeats_heading,
         page_keys=page_keys,
         pressed_by=markup.key_attributes,
+        shown_name=clean,
         screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
         tabs=TABS,
         parked=PARKED,
@@ -206,7 +218,10 @@ class WebPages:
         """
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
-        return self._render_page(request, "refused.html", status, words=words, code=int(status))
+        origin = self._address.origin
+        return self._render_page(
+            request, "refused.html", status, words=words, code=int(status), origin=origin
+        )
 
     def no_page(self, request: Request, error: Exception) -> Response:
         """Return the response to a request that no page handles.
@@ -324,6 +339,10 @@ class WebPages:
             raise NotFoundError("there is no such project")
         return offer(self._sessions.own_world(project), self._config)
 
+    def help(self, request: Request) -> Response:
+        """Show what the words and buttons mean, and below it the keys."""
+        return self._render_page(request, "help.html", groups=tuple(_help_on_groups()))
+
     def _place(self, request: Request) -> SessionRef:
         name, key = request.path_params["name"], request.query_params.get("in", "")
         request.state.place = place = self._sessions.find(name, key)
@@ -401,12 +420,16 @@ class WebPages:
     def screens(self, request: Request) -> Response:
         """Show the screens of a session's seats: the current ones if it is live, else the last.
 
+        Without seats, they are the last ones of the agents that have worked before.
+
         The path of the URL names the session.
         """
         place = self._place(request)
         entry, view = self._sessions.view(place)
         seats = tuple(seat.seat for seat in view.seats)
         panes = self._screens.of(place, seats)
+        if not panes:
+            seats, panes = _last_screens(entry)
         asking = frozenset(seat.seat for seat in view.seats if seat.status == WAITING)
         now = place.site.now()
         return self._of_session(
@@ -417,13 +440,17 @@ class WebPages:
             screens=tuple((panes[seat], _ago(panes[seat], now)) for seat in seats if seat in panes),
             asking=asking,
             told=list_messageable_seats(self._sessions.state(place)) if _is_driven(view) else (),
-            seats=view.seats,
+            are_last=bool(panes) and not view.seats,
         )
 
     def documents(self, request: Request) -> Response:
-        """Show the list of a session's documents; the path of the URL names the session."""
+        """Show the list of a session's documents, first the request.
+
+        The path of the URL names the session.
+        """
         place = self._place(request)
-        return self._of_session(request, "documents", place, names=tuple(documents(place.path)))
+        names = sorted(documents(place.path), key=lambda name: name != REQUEST)
+        return self._of_session(request, "documents", place, names=names)
 
     def document(self, request: Request) -> Response:
         """Show one document of a session; Markdown is rendered, other text is shown as it is.
@@ -449,6 +476,7 @@ class WebPages:
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
+        places = tuple(diff_places(lines))
         entry, view = self._sessions.view(place)
         at = request.query_params.get("at", "")
         return self._of_session(
@@ -457,6 +485,7 @@ class WebPages:
             place,
             known=(entry, view),
             lines=list(diff_lines(lines[:_DIFF_LINES])),
+            files={each.at: each for each in diff_files(lines, places) if each.at < _DIFF_LINES},
             left=max(0, len(lines) - _DIFF_LINES),
             comments=self._comments.of(place.path),
             commentable=not entry.is_done and not self._address.read_only,
@@ -648,6 +677,15 @@ def redirect(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
+def _last_screens(entry: SessionEntry) -> tuple[tuple[str, ...], Mapping[str, LastScreen]]:
+    """Return the seats whose last screens were saved, and these screens by seat."""
+    try:
+        screens = {each.seat: each for each in last_screens(entry, read_limited).screens}
+    except NotFoundError:
+        screens = {}
+    return tuple(screens), screens
+
+
 def _is_driven(view: SessionView) -> bool:
     return view.orchestrator is not None and view.status != SessionStatus.UNREADABLE
 
@@ -656,6 +694,21 @@ def _rests(entry: SessionEntry, view: SessionView) -> bool:
     """Whether the session is unfinished, and neither runs nor is about to."""
     is_readable = entry.problem is None and not entry.is_done
     return is_readable and not view.live and view.status != SessionStatus.STARTING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelpLine:
+    """A heading of the list of sessions, for the page of help.
+
+    Attributes:
+        name: The heading.
+        says: What it means.
+        labels: The words beside the sessions below it.
+    """
+
+    name: str
+    says: str
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -686,6 +739,13 @@ def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
     """Yield the lines of a git diff as `DiffLine`, with the place of each."""
     for index, (place, text) in enumerate(zip(diff_places(lines), lines, strict=True)):
         yield DiffLine(index=index, place=clean(place), text=printable(text.expandtabs(4)))
+
+
+def _help_on_groups() -> Iterator[HelpLine]:
+    for group, says in GROUP_HELP.items():
+        rows = (row for row in STATUS_TABLE.values() if row.group is group)
+        labels = tuple(row.label for row in rows if row.label != group.value)
+        yield HelpLine(name=group.value, says=says, labels=labels)
 
 
 def _ago(screen: LastScreen, now: datetime) -> str:

@@ -13,10 +13,19 @@ const FLEET_LOOKS_MS = 10000;
 const READ_MS = 5000; // how long a message is there at least
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("agentmux") : null;
 
+const AWAY = "not connected: what you see may be old";
+const AWAY_MS = 2000; // how soon a page without its server or its stream asks again
+const ANSWER_MS = 30000;
+const SILENT_MS = 40000; // the server lets hear from itself every 15 s
+const IS_ERROR = document.querySelector("[data-bar]") !== null;
+
 let source = null;
 let release = null;
 let busy = false;
 let again = false;
+let lost = false; // the stream has ended or was refused: the page asks instead
+let heard_ms = 0;
+let retry = null;
 
 function concerns(changed) {
   if (FLEET !== null) return false; // no event tells of the fleet
@@ -53,6 +62,42 @@ function swap(old, fresh) {
   });
 }
 
+// Says above the page why it may be old; nothing can be decided from it then. An empty text: it is live.
+function setState(words, way = null) {
+  if (IS_ERROR) return;
+  if (STATE.dataset.words !== words) {
+    STATE.dataset.words = words;
+    STATE.textContent = words;
+    if (way !== null) STATE.append(" ", document.importNode(way, true));
+  }
+  for (const each of document.querySelectorAll("main form[method=post] button")) each.disabled = words !== "";
+  clearTimeout(retry);
+  if (words !== "" || lost) retry = setTimeout(askAgain, AWAY_MS);
+}
+
+function askAgain() {
+  if (document.hidden) return;
+  if (lost) share(null);
+  refresh();
+}
+
+function share(changed) {
+  if (channel !== null) channel.postMessage(changed);
+}
+
+function take(page, answer) {
+  // The page that answers a form may have no address of its own, but its login and host can be gone.
+  const isOwn = document.querySelector("[data-live]") !== null || [401, 421].includes(answer.status);
+  const card = answer.ok || !isOwn ? null : page.querySelector("[data-bar]");
+  if (card !== null) setState(card.dataset.bar, card.querySelector("[data-way]"));
+  else if (!answer.ok && isOwn && page.querySelector("[data-live]") === null) setState(AWAY);
+  else {
+    update(page);
+    setState("");
+    if (source !== null && source.readyState === EventSource.CLOSED) connect();
+  }
+}
+
 async function refresh() {
   if (busy) {
     again = true;
@@ -62,24 +107,21 @@ async function refresh() {
   try {
     do {
       again = false;
-      const answer = await fetch(location.href, { cache: "no-store" });
-      if (answer.status === 401) {
-        STATE.textContent = "logged out";
-        return;
-      }
+      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
       const text = await answer.text();
-      const page = new DOMParser().parseFromString(text, "text/html");
-      update(page);
-      STATE.textContent = "";
+      take(new DOMParser().parseFromString(text, "text/html"), answer);
     } while (again);
   } catch {
-    STATE.textContent = "no connection";
+    setState(AWAY);
   } finally {
     busy = false;
   }
 }
 
 function update(page) {
+  // The forms that stay send the token of the login that the browser has now.
+  const token = page.querySelector("input[name=token]");
+  if (token !== null) for (const each of document.querySelectorAll("input[name=token]")) each.value = token.value;
   const label = () => document.querySelector("#head .label")?.className;
   const before = label();
   for (const fresh of page.querySelectorAll("[data-live]")) {
@@ -97,27 +139,44 @@ function update(page) {
   document.title = page.title;
 }
 
-function take(changed) {
-  if (!document.hidden && concerns(changed)) refresh();
+function hear(changed) {
+  if (!document.hidden && (changed === null || concerns(changed))) refresh();
+}
+
+function connect() {
+  source?.close();
+  heard_ms = performance.now();
+  source = new EventSource("/events");
+  const on = (name, act) => source.addEventListener(name, (event) => {
+    heard_ms = performance.now();
+    act(event);
+  });
+  on("hello", () => { lost = false; refresh(); });
+  on("ping", () => {});
+  on("message", (event) => {
+    const { changed } = JSON.parse(event.data);
+    share(changed);
+    hear(changed);
+  });
+  source.onerror = lose;
+}
+
+function lose() {
+  lost = true;
+  askAgain();
 }
 
 function listen() {
   return new Promise((resolve) => {
     release = resolve;
-    source = new EventSource("/events");
-    source.addEventListener("hello", () => { STATE.textContent = ""; refresh(); });
-    source.onmessage = (event) => {
-      const { changed } = JSON.parse(event.data);
-      if (channel !== null) channel.postMessage(changed);
-      take(changed);
-    };
-    source.onerror = () => { STATE.textContent = "no connection"; };
+    connect();
   });
 }
 
 function close() {
   if (source !== null) source.close();
   source = null;
+  lost = false;
   if (release !== null) release();
   release = null;
 }
@@ -143,7 +202,12 @@ function wake() {
   navigator.locks.request("agentmux-events", { signal: asked.signal }, listen).catch(() => {});
 }
 
-if (channel !== null) channel.onmessage = (event) => take(event.data);
+// What was opened is seen: an open form leaves the foot of the window, and is below.
+document.addEventListener("click", (event) => {
+  const part = event.target.closest(".decide summary")?.parentElement;
+  if (part) setTimeout(() => part.scrollIntoView({ block: "nearest" }));
+});
+if (channel !== null) channel.onmessage = (event) => hear(event.data);
 document.addEventListener("visibilitychange", wake);
 window.addEventListener("pagehide", close);
 window.addEventListener("pageshow", (event) => { if (event.persisted) { asked = null; wake(); } });
@@ -152,5 +216,13 @@ setInterval(() => {
   const live = SCREENS !== null || document.querySelector("#questions .terminal, #live .terminal") !== null;
   if (live && !document.hidden) refresh();
 }, LOOKS_MS);
+// A network that is gone ends no stream: silence tells.
+setInterval(() => {
+  if (source === null || performance.now() - heard_ms < SILENT_MS) return;
+  connect();
+  lose();
+}, LOOKS_MS);
+window.addEventListener("offline", askAgain);
+window.addEventListener("online", askAgain);
 if (FLEET !== null) setInterval(() => { if (!document.hidden) refresh(); }, FLEET_LOOKS_MS);
 wake();

@@ -208,6 +208,25 @@ def test_a_file_that_is_not_tracked_any_more_and_still_there_is_dirty_once(
     assert git.changes() == (name,)
 
 
+def test_what_was_committed_in_our_own_folder_is_part_of_the_changes(
+    started: Path, git: Git, run: Run
+) -> None:
+    since = run("rev-parse", "HEAD").strip()
+    ours = started / ".agentmux"
+    (ours / ".sessions/x").mkdir(parents=True)
+    for path in ("config.yaml", "later.yaml", ".sessions/x/state.json"):
+        (ours / path).write_text("COMMITTED\n")
+    run("add", "--force", ".agentmux/config.yaml", ".agentmux/.sessions")
+    run("commit", "-qm", "Configuration")
+    assert git.committed_since(since) == (".agentmux/config.yaml",)
+    assert "+++ b/.agentmux/config.yaml" in git.patch(ChangeRange(since=since))
+    assert ".agentmux/config.yaml" in "".join(git.stat(ChangeRange(since=since, until="HEAD")))
+    for found in (ChangeRange(since=since), ChangeRange(since=since, until="HEAD")):
+        assert git.patch(found).count("+COMMITTED") == 1
+    (ours / "config.yaml").write_text("mine\n")
+    assert git.patch(ChangeRange(since="HEAD")) == ()
+
+
 def test_our_own_folder_and_nested_repositories_are_not_dirty(
     started: Path, git: Git, run: Run
 ) -> None:

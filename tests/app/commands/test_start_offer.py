@@ -67,6 +67,7 @@ def test_where_no_agent_is_installed_it_says_how_to_get_one(
     advice = "No coding agent is installed here; claude is not installed: npm install"
     offered = offer(project)
     assert offered.advice.startswith(advice)
+    assert offered.advice.endswith(". demo, in the list, needs none")
     assert offered.agents[0].name == "claude"
     assert not offer(project, is_configured=True).advice
 

@@ -68,8 +68,9 @@ def merges_to(project: Path, state: SessionState) -> str:
     found = deliverable(here, state)
     where = destination(here, files, state, found, "merge")
     asked = approval_question(here, files, state)
-    assert where in asked.lines
-    assert asked.effect == f"commit 1 file: one.txt; {where}"
+    assert [line for line in where.splitlines() if line not in asked.lines] == []
+    gist = "; ".join(where.splitlines())
+    assert asked.effect == f"commit 1 file on agentmux/x: one.txt; {gist}"
     assert asked.approval.then == "merge"
     return where
 
@@ -82,14 +83,14 @@ def test_what_a_merge_would_be_refused_for_is_said_before_the_question(
     said = merges_to(project, state)
     assert said.startswith("it cannot be merged now: branch `main` is checked out in")
     assert said.endswith(
-        f"changes in one.txt; put them aside: git -C {project} stash push --all --message"
-        " 'put aside for a merge' -- one.txt; then:"
+        f"changes in one.txt\nput them aside: git -C {project} stash push --all --message"
+        " 'put aside for a merge' -- one.txt\nthen:"
         f" agentmux approve {NAME} --merge"
     )
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Mine")
     assert merges_to(project, state) == (
-        "it cannot be merged now: conflicts with branch `main` in one.txt; have a coder resolve it:"
+        "it cannot be merged now: conflicts with branch `main` in one.txt\nhave a coder resolve it:"
         f" agentmux request-changes --from fixing --session {NAME}"
         " 'Merge main into this branch, and resolve the conflicts.'"
     )
@@ -158,14 +159,14 @@ def test_what_is_counted_is_what_would_be_committed(project: Path, state: Sessio
 
     assert said() == (
         "to be committed: 1 file, with the message “Add it”",
-        "commit 1 file: one.txt",
+        "commit 1 file on agentmux/x: one.txt",
     )
     git(place, "add", "one.txt")
     git(place, "commit", "-qm", "By an agent")
     (place / "two.txt").write_text("2\n")
     assert said() == (
         "to be committed: 1 file of the 2 files of the result, with the message “Add it”",
-        "commit 1 file: two.txt",
+        "commit 1 file on agentmux/x: two.txt",
     )
     git(place, "add", "two.txt")
     git(place, "commit", "-qm", "By an agent")
@@ -212,4 +213,4 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
     lines, text, note = said("merge")
     assert "to be committed: 1 file, with the message “Add it”" in lines
     assert "then merged into main" in lines
-    assert (text, note) == ("commit 1 file: two.txt; then merged into main", held)
+    assert (text, note) == ("commit 1 file on agentmux/x: two.txt; then merged into main", held)

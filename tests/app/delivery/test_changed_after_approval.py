@@ -8,6 +8,7 @@ from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.signals.submission import decide
 from agentmux.core.journal.events import CommitFailed
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.delivery import failure_hints
 from tests.app.driver import NotedRepository, Studio, make_project
 
 
@@ -41,6 +42,7 @@ def test_a_file_that_changes_after_the_approval_means_that_nothing_is_delivered(
     assert len(repository.commits()) == 1
     (failed,) = [e.fact for e, _ in studio.events() if isinstance(e.fact, CommitFailed)]
     assert "have changed since they were shown" in failed.reason
+    assert failure_hints(state) == ("look at them, then approve again",)
 
     studio.ends_when = lambda state: False
     assert approve(studio) == "accepted"

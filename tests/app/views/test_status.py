@@ -372,6 +372,11 @@ def test_problems_are_said(
     assert any(says in problem for problem in view(found, liveness, runtime).problems)
 
 
+def test_the_panes_of_a_done_session_are_nobodys_to_take_over() -> None:
+    """Its orchestrator ends a moment before them."""
+    assert not view(entry(phase=Phase.DONE), LEFT).has_lost_orchestrator
+
+
 def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> None:
     steps = {
         "commit": StepState(status="done", record={"commit": "c0ffee"}),
@@ -474,6 +479,19 @@ def test_the_users_turn() -> None:
     assert not wants_decision(fields())
     assert not wants_decision(fields(summary_submitted=True, approval="e1"))
     assert not wants_decision(fields(phase=Phase.DONE, summary_submitted=True))
+
+
+@pytest.mark.parametrize(
+    ("decided", "status", "label"),
+    [(False, "decision", "yours to decide"), (True, "running", "your decision is taken")],
+)
+def test_a_decision_is_shown_as_taken_until_it_is_applied(
+    decided: bool, status: str, label: str
+) -> None:
+    ready = entry(Phase.COMPLETING, summary_submitted=True)
+    view = session_view(ready, WORKING, {}, project=PROJECT, now=NOW, decided=decided)
+    assert (view.status, view.label, view.decision) == (status, label, not decided)
+    assert view.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -583,6 +601,26 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     assert "and-more  " in lines[1]
     assert ("implementing, cycle 2, fix 1" in lines[1]) is (cols > 100)
     assert len({line.find("running") for line in lines[1:]}) == 1
+
+
+def test_a_list_of_similar_features_tells_them_apart_in_80_columns() -> None:
+    own = {"branch": "agentmux/add-a-json-flag-to-the-import", "worktree": "/w"}
+    plain = view(entry(branch="main"), WORKING)
+    shown = (
+        (replace(plain, phase="failed", label="failed"), "add a --json flag to the import"),
+        (view(entry(Phase.IMPLEMENTING, **own), WORKING), "add a --json flag to the import"),
+        (plain, "add a --json flag to the export"),
+    )
+    lines = session_list(
+        [session_row(replace(each, title=title)) for each, title in shown],
+        [PATH.name, "20260101-000000-add-auth"],
+        cols=80,
+        colours=False,
+    )
+    assert max(map(len, lines)) <= 80
+    assert [line.rpartition(" ")[2] for line in lines[1:]] == ["import", "import", "export"]
+    assert lines[1].count("failed") == 1
+    assert "BRANCH" not in lines[0]  # the feature needs its room
 
 
 def test_a_commit_that_failed_is_named_once() -> None:

@@ -102,6 +102,8 @@ def test_a_probe_says_what_works_and_what_is_missing(project: Path, tmp_path: Pa
     said = run(project, "probe", "half").stdout
     assert "found: resume; missing: assign" in said
     assert "used: none" in said
+    shown = run(project, "show", "half").stdout
+    assert "    not with the installed version: its help does not show `--session-id`\n" in shown
     (found,) = answer(project, "probe", "half")["agents"]
     assert found["probe"]["strategies"]["assign"]["missing"] == ["assign"]
     assert found["probe"]["asked"] == [str(program), "--help"]

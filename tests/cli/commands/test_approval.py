@@ -92,13 +92,14 @@ def test_everything_that_a_decision_needs_is_shown(project: Path, capsys: Captur
     git(project, "remote", "add", "origin", "/nowhere")
     assert run("approve", "--push") == ExitCode.OK
     shown = capsys.readouterr().out.splitlines()
-    assert shown[:9] == [
+    assert shown[:10] == [
         "What changed:",
         "",
         "• It greets.",
         "",
         "nothing was verified; to find the tests for next time: agentmux init --checks",
         "review logic: pass: Sound.",
+        "on branch main",
         "to be committed: 1 file, with the message “Apply the feature”",
         "  agent.py | 1 +",
         "  1 file changed, 1 insertion(+)",

@@ -152,15 +152,16 @@ def text(shown: PickerScene, cols: int = 80, rows: int = 24) -> str:
 def test_the_whole_screen_of_a_session_with_two_seats() -> None:
     lines = text(scene()).splitlines()
     assert lines[0].split() == ["Resume", "which", "session?", "3", "of", "3"]
-    assert lines[1].split() == [">", AUTH.name, "implementing", "↻", "1/2", "3h"]
+    assert lines[1].split() == [">", AUTH.name, "implementing", "choice", "↻", "1/2", "3h"]
     assert lines[2].split() == [LIVE.name, "planning", "live", "3h"]
     assert lines[4].startswith(f"── {AUTH.name} ─")
     assert lines[5] == "Log people in"
     assert lines[6] == "implementing: done_2 is missing"
-    assert lines[7] == "1 ↻ coder-1  claude: its conversation comes back"
-    assert lines[8] == "2   coder-2  codex: begins a new conversation: no conversation was recorded"
-    assert lines[9] == "last screen of coder-1, 3h ago (Tab: 1 more)"
-    assert lines[10:12] == ["│ first", "│ last 漢字"]
+    assert lines[7] == "1 ↻ coder-1  claude: its conversation comes back (1: new, shell, stopped)"
+    assert lines[8] == "2   coder-2  codex: begins a new conversation (2: shell, stopped): no"
+    assert lines[9].strip() == "conversation was recorded"
+    assert lines[10] == "last screen of coder-1, 3h ago (Tab: 1 more)"
+    assert lines[11:13] == ["│ first", "│ last 漢字"]
     assert "Enter resume" in lines[-1]
     assert len(lines) == 24
 
@@ -176,17 +177,21 @@ def test_the_selected_line_is_told_by_more_than_its_look() -> None:
 def test_fresh_shows_what_it_does_to_every_seat() -> None:
     shown = text(scene(fresh=True))
     assert "new conversations · " in shown
-    assert "↻" not in shown
-    assert "coder-1  claude: begins a new conversation: you chose it" in shown
+    assert "1 ↻" not in shown
+    assert "coder-1  claude: begins a new conversation (1: shell, stopped, ↻ continued)" in shown
+    asked = text(scene(fresh=True, asks=True)).splitlines()[0]
+    assert asked.endswith("  new conversations")
+    assert "f as planned" in shown
 
 
 def test_what_was_chosen_for_a_seat_is_shown() -> None:
     chosen = {(AUTH.name, 0): SeatChoice.SHELL, (AUTH.name, 1): SeatChoice.STOPPED}
     lines = text(scene(chosen=chosen)).splitlines()
     assert lines[1].split()[-2] == "shell"
-    assert lines[7:9] == [
-        "1   coder-1  claude: a shell for you instead of its agent: you chose it",
-        "2   coder-2  codex: stays stopped until you choose in its pane",
+    assert lines[7:10] == [
+        "1   coder-1  claude: a shell for you instead of its agent (1: stopped, ↻",
+        "             continued, new): you chose it",
+        "2   coder-2  codex: stays stopped until you choose in its pane (2: new, shell)",
     ]
 
 
@@ -197,7 +202,7 @@ def test_the_question_shows_the_whole_plan_and_no_search() -> None:
     lines = text(shown).splitlines()
     assert lines[0].rstrip() == "Resume all 3 sessions?"
     steps = ["! it goes back to planning", *(f"! {each}" for each in told)]
-    assert lines[9:12] == steps
+    assert lines[10:13] == steps
     assert "search" not in lines[-1]
     alone = replace(shown, picker=begin([Choice(name=AUTH.name, words="")], asks=True))
     assert text(alone).splitlines()[0].rstrip() == "Resume this session?"
@@ -234,7 +239,7 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
     assert lines[1].split()[-2] == "shell"
     assert shown(seats[1])[1].split()[-2] == "agent"
     mixed = shown(SEATS[1], seats[1])
-    assert mixed[1].split()[-2] == "new"
+    assert mixed[1].split()[-2] == ("new" if fresh else "choice")
 
 
 def test_a_session_that_cannot_be_chosen_says_why_and_what_to_do() -> None:
@@ -747,7 +752,7 @@ def test_the_place_of_a_worktree_is_shown_below_the_plan() -> None:
     known = {name: replace(each, place=place) for name, each in shown.known.items()}
     lines = text(replace(shown, known=known)).splitlines()
     assert lines[5:7] == ["Log people in", "implementing: done_2 is missing"]
-    assert lines[9] == place
+    assert lines[10] == place
 
 
 def test_a_request_is_shown_beside_a_name_that_does_not_say_it() -> None:
@@ -758,7 +763,7 @@ def test_a_request_is_shown_beside_a_name_that_does_not_say_it() -> None:
         assert ("Log people in" in row) is (name == "auth")
 
 
-def test_names_that_would_look_the_same_keep_their_ends() -> None:
+def test_names_that_would_look_the_same_keep_what_differs() -> None:
     shown = scene(outlooks=())
     ends = ("one", "two", "three")
     known = {
@@ -766,4 +771,4 @@ def test_names_that_would_look_the_same_keep_their_ends() -> None:
         for (key, each), end in zip(shown.known.items(), ends, strict=True)
     }
     rows = text(replace(shown, known=known), cols=60).splitlines()[1:4]
-    assert all(f"-{end} " in row for end, row in zip(ends, rows, strict=True))
+    assert all(f"\u2026{end} " in row for end, row in zip(ends, rows, strict=True))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentmux.core.checks.report import check_words, fix_request, phase_lines
+from agentmux.core.checks.report import check_line, check_words, fix_request, phase_lines
+from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult, PhaseResult
 
@@ -43,6 +44,19 @@ def test_a_phase_is_told_with_its_commands() -> None:
     )
     assert phase_lines("verifying", PhaseResult()) == ("verifying: under way",)
     assert phase_lines("verifying", PhaseResult(outcome="passed")) == ("verifying: passed",)
+
+
+def test_what_passed_names_its_command_and_what_it_said() -> None:
+    ran = CheckResult(outcome="passed", status=0, output="Ran 0 tests in 0.000s")
+    result = PhaseResult(checks={"tests": ran, "types": FAIL}, outcome="failed")
+    assert phase_lines("verifying", result, commands=RUN, tail=1) == (
+        "verifying: failed",
+        "  tests: passed  pytest -q (Ran 0 tests in 0.000s)",
+        "  types: failed (exit 1)  mypy .",
+        "    # Ignore this",
+    )
+    long = check_line("tests", replace(ran, output="1 " * 99), {"tests": ("x" * 99,)})
+    assert len(long) < 160
 
 
 def test_a_phase_in_which_no_command_has_passed_is_not_said_to_have_passed() -> None:

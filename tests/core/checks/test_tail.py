@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.checks.tail import CHARS_MAX, LINES_MAX, tail
+from agentmux.core.checks.tail import CHARS_MAX, LINES_MAX, last_count, tail
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,16 @@ def test_many_long_lines_are_bounded() -> None:
     assert len(found) <= CHARS_MAX
     assert found.startswith(("87 y", "86 y"))
     assert found.splitlines()[-1].startswith("99 y")
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("-----\nRan 0 tests in 0.000s\n\nOK", "Ran 0 tests in 0.000s"),
+        (".....\n5 passed in 0.1s", "5 passed in 0.1s"),
+        ("all is well\n\nOK\n", "OK"),
+        ("", ""),
+    ],
+)
+def test_what_passed_is_told_by_the_line_that_counts(output: str, line: str) -> None:
+    assert last_count(output) == line

@@ -203,7 +203,7 @@ def test_what_could_not_run_waits_for_the_user_who_is_asked_once() -> None:
     assert (skipped.phase, skipped.skipped_checks) == ("completing", ("a",))
     anew = replace(begin(begun("a", "b")), skipped_checks=("a",))
     assert ran(ran(anew, "a", "broken"), "b", "passed").phase == "completing"
-    assert verified_lines(skipped)[1] == "  a: could not run (exit 127), you went on without it"
+    assert verified_lines(skipped)[1] == "  a: could not run (exit 127), you went on without it  x"
     assert told_lines(skipped)[1] == "verifying, b: passed"
 
 
@@ -241,7 +241,7 @@ def test_the_base_is_checked_before_the_check_begins() -> None:
     state = begin(after(red, BaseDone()))
     decided = ran(ran(state, "a", "failed", status=1), "b", "passed")
     assert decided.phase == "completing"
-    assert "  a: failed (exit 1), as before the session" in verified_lines(decided)
+    assert "  a: failed (exit 1), as before the session  x" in verified_lines(decided)
     assert not is_proven(decided)
 
 

@@ -329,7 +329,7 @@ def test_a_decision_counts_only_in_the_cycle_and_phase_that_were_shown(fact: App
     session = at(Phase.COMPLETING).summed_up()
     session.state = replace(session.state, cycle=2)
     late = answer(session, fact, "user", "", cycle=1)
-    assert late == "ignored: it is about cycle 1, the session is in cycle 2"
+    assert late == "ignored: changes were asked for meanwhile, in another browser or terminal"
     other = answer(session, replace(fact, of_phase="reporting"), "user", "")
     assert other == "ignored: it is about reporting, the session is in completing"
     assert answer(session, fact, "user", "").startswith("accepted")

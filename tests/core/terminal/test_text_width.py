@@ -56,7 +56,9 @@ def test_a_path_keeps_its_end(cols: int, kept: str) -> None:
 
 def test_texts_that_would_look_the_same_are_cut_in_their_middle() -> None:
     texts = ("name both lines", "name both files", "add login", "add login")
-    assert cut_apart(texts, 9) == ("name…ines", "name…iles", "add login", "add login")
+    assert cut_apart(texts, 10) == ("name…lines", "name…files", "add login", "add login")
+    long = tuple(f"add a flag to the {each} of the shop" for each in ("import", "export"))
+    assert cut_apart(long, 20) == ("add a…import of the…", "add a…export of the…")
     assert cut_apart(("name both lines", "add a login"), 9) == ("name bot…", "add a lo…")
 
 

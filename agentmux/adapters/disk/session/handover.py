@@ -117,7 +117,7 @@ def _take_turn(folder: Path) -> int:
     except BlockingIOError:
         os.close(turn)
         raise BlockedError(
-            f"another command is starting the orchestrator of session `{folder.name}`",
+            f"session `{folder.name}` is being resumed already, in another browser or terminal",
             reason="locked",
             hints=(f"see its status: agentmux status {folder.name}",),
         ) from None

@@ -44,8 +44,7 @@ class TraceFolder:
     def forget(self, session: str, path: Path) -> None:
         trace = self._read(self._file(session).name)
         if trace is not None and Path(trace.path) == path:
-            with suppress(AgentmuxError, OSError):
-                files.remove(self._file(session))
+            files.remove(self._file(session))
 
     def _file(self, session: str) -> Path:
         return self._folder / f"{os.path.basename(session)}{_ENDING}"  # noqa: PTH119 (a name)

@@ -47,11 +47,13 @@ class StartOffer:
 
     @property
     def advice(self) -> str:
-        """How to install an agent, as a sentence; empty if one is configured or installed."""
+        """How to install an agent, and what needs none; empty if one is configured or installed."""
         real = [each for each in self.agents if each.name not in {OFFLINE, SHELL}]
         if self.configured or not real or any(each.is_installed for each in real):
             return ""
-        return f"No coding agent is installed here; {real[0].name} is {real[0].says}"
+        how = f"No coding agent is installed here; {real[0].name} is {real[0].says}"
+        offers = any(each.name == OFFLINE for each in self.agents)
+        return f"{how}. {OFFLINE}, in the list, needs none" if offers else how
 
     def is_missing(self, name: str) -> bool:
         """Return whether the agent ``name`` is one of `agents` and is not installed."""

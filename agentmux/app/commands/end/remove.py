@@ -457,7 +457,8 @@ def remove_session(
     try:
         take_away()
         buried = site.folders.hide_for_removal(entry.path)
-        site.traces.forget(entry.text("session_id"), entry.path)
+        with suppress(DataError):  # `remove_with_consent` tries again, and says it
+            site.traces.forget(entry.text("session_id"), entry.path)
     finally:
         lock.release()
     site.folders.delete(buried)

@@ -23,7 +23,7 @@ from agentmux.app.commands.end.remove import (
 from agentmux.app.session.search.lookup import find_original, find_owner
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.names.layout import PROJECT_FOLDER
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, DataError
 
 if TYPE_CHECKING:
     from agentmux.app.commands.resume.resume_consent import Survivors
@@ -98,6 +98,17 @@ def remove_with_consent(
     empty = f", and {site.project / PROJECT_FOLDER}, which held nothing else" if was_last else ""
     person.note(f"removed {entry.path}{empty}{leaves}")
     _note_lost(person, loose)
+    _note_remembered(site, person, entry)
+
+
+def _note_remembered(site: Site, person: Person, entry: SessionEntry) -> None:
+    """Say that the removed session will be named as missing, if its trace cannot be deleted."""
+    try:
+        site.traces.forget(entry.text("session_id"), entry.path)
+    except DataError as error:
+        person.note(f"it will be named as deleted by hand: {error.message}")
+        for hint in (*error.hints, f"do not name it any more: agentmux remove {entry.name}"):
+            person.note(hint)
 
 
 def _say_stays(site: Site, entry: SessionEntry) -> str:
@@ -203,6 +214,7 @@ def forget_with_consent(site: Site, person: Person, lost: LostSessionError) -> N
     Raises:
         UsageError: Nobody can be asked.
         DeclinedError: The person said no.
+        DataError: The record cannot be deleted.
     """
     *left, _ = lost.hints
     for line in (lost.message, *left):

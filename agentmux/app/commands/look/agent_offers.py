@@ -23,6 +23,12 @@ _OWN: Final = {
 }
 """The agents that need no installation, each with its description."""
 
+_RISKS: Final = {
+    StrategyKind.NONE: "a resume starts a new conversation",
+    StrategyKind.CONTINUE: "a resume takes the latest conversation of its folder",
+}
+"""What a resume does if it is not sure to bring an agent's own conversation back."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOffer:
@@ -53,6 +59,17 @@ def offer_agents(world: World) -> tuple[AgentOffer, ...]:
     return tuple(sorted(offers, key=lambda each: (each.name in _OWN, not each.is_installed)))
 
 
+def describe_agent(world: World, agent: str) -> str:
+    """Return an agent's name or command; in brackets, what its conversation risks at a resume.
+
+    Nothing is added for an agent whose conversation comes back by its id, or for a person. The
+    program is run for at most a second, unless its answer is cached.
+    """
+    spec = world.agents.spec(agent)
+    risk = _RISKS.get(choose_strategy(spec, world.agents.programs.probe(spec)).kind)
+    return agent if risk is None or spec.name in _OWN else f"{agent} ({risk})"
+
+
 def _offer(world: World, spec: AgentSpec) -> AgentOffer:
     if spec.name in _OWN:
         return AgentOffer(name=spec.name, says=_OWN[spec.name], resumes=spec.name == OFFLINE)
@@ -61,7 +78,7 @@ def _offer(world: World, spec: AgentSpec) -> AgentOffer:
         return AgentOffer(name=spec.name, says=says, is_installed=False)
     probe = world.agents.programs.probe(spec)
     resumes = choose_strategy(spec, probe).kind is not StrategyKind.NONE
-    says = "its conversations come back" if resumes else "a resume starts a new conversation"
+    says = "its conversations come back" if resumes else _RISKS[StrategyKind.NONE]
     if probe.problem is not None and not resumes:
         says = "unknown whether its conversations come back"
     return AgentOffer(name=spec.name, says=says, resumes=resumes)

@@ -280,7 +280,8 @@ def _export_session(
         archive_digest = world.archives.write(target, packed, force=force)
     if not copy:
         _move(session, target, archive_digest)
-        world.traces.forget(state.session_id, entry.path)
+        with suppress(DataError):  # the removal of the session tries again
+            world.traces.forget(state.session_id, entry.path)
     missing = saved.missing if saved is not None else ()
     return ExportedSession(
         name=entry.name,

@@ -68,8 +68,7 @@ def outcome_lines(
         return
     yield from _branch(world, state, found)
     yield from _files(world, files, state, found)
-    if where:
-        yield where
+    yield from where.splitlines()
 
 
 def destination(
@@ -77,7 +76,8 @@ def destination(
 ) -> str:
     """Return in words where the result goes after the commit, or why it could not go there now.
 
-    Empty if it is only committed, or if the base branch already has all that would be merged.
+    Each hint is a line of its own, because people copy them. Empty if it is only committed, or if
+    the base branch already has all that would be merged.
 
     Args:
         world: The world of the session's workplace (`with_workplace`).
@@ -94,7 +94,7 @@ def destination(
     except (MissingError, OSError) as error:
         return f"{where}; whether that can be done now is not known: {describe_failure(error)}"
     if obstacle is not None:
-        return f"it cannot be merged now: {describe_failure(obstacle)}"
+        return "\n".join((f"it cannot be merged now: {obstacle.message}", *obstacle.hints))
     back = found.brings_back if way == MERGE else ()
     return f"{where}; {brought_back_label(back, merge_base(state))}" if back else where
 
@@ -130,17 +130,19 @@ def _nothing(found: Deliverable, where: str) -> Iterator[str]:
         yield "nothing was changed: there is nothing to commit"
         return
     yield f"nothing is left to commit: {found.held_by_base}"
-    if where:
-        yield where
+    yield from where.splitlines()
 
 
 def _internal(world: World, state: SessionState) -> Iterator[str]:
-    """Yield which changes of tracked files in ``.agentmux`` the commit leaves out."""
+    """Yield which changes in ``.agentmux`` the commit leaves out."""
     # In the checkout, they are the user's.
     paths = world.repository.list_internal_changes() if state.worktree else ()
     if paths:
         place, named = shlex.quote(state.worktree or ""), " ".join(map(shlex.quote, paths))
-        commit = f"git -C {place} commit --message Configuration -- {named}"
+        commit = (
+            f"git -C {place} add -- {named}"
+            f" && git -C {place} commit --message Configuration -- {named}"
+        )
         yield f"the commit leaves out what is in .agentmux: {abbreviate_names(paths)}"
         yield f"to have it in the result, first: {commit}"
 
@@ -187,6 +189,7 @@ def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[s
         keep = command_to_keep(world, state)
         yield f"HEAD is detached: the commit will be on no branch; to keep it, afterwards: {keep}"
     if not state.worktree or state.base is None:
+        yield from (f"on branch {each}" for each in (state.branch,) if each)
         return
     base = state.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]

@@ -35,7 +35,7 @@ class ApprovalQuestion:
     """The question whether to approve the result as it is now.
 
     Attributes:
-        effect: What approving does, worded to follow "to" (for example "commit 2 files: …").
+        effect: What approving does, worded to follow "to" (such as "commit 2 files on main: …").
         approval: The approval of the result that is shown.
         result: The result.
         summary: The first lines of the preview, with the summary.
@@ -78,7 +78,7 @@ def approval_question(
     result = deliverable(world, state)
     where = destination(world, files, state, result, way)
     return ApprovalQuestion(
-        effect=_doing(result, where),
+        effect=_doing(state, result, where),
         approval=approval_of(files, state, result, way),
         result=result,
         summary=tuple(summary_preview(files, state)),
@@ -123,11 +123,11 @@ def _outcome(
         yield f"more cannot be shown: {describe_failure(error)}"
 
 
-def _doing(found: Deliverable, where: str) -> str:
+def _doing(state: SessionState, found: Deliverable, where: str) -> str:
     """Return what approving does, worded to follow "to"."""
     behind = (left_behind_label(each.subjects) for each in found.left_behind)
     without = "".join(f"; {label}" for label in (*map(left_out_label, found.left_out), *behind))
-    then = f"; {where}" if where else ""
+    then = "".join(f"; {line}" for line in where.splitlines())
     if not found.paths:
         held = found.held_by_base
         left = f"nothing is left to commit: {held}{then}" if held else "there is nothing to commit"
@@ -136,4 +136,5 @@ def _doing(found: Deliverable, where: str) -> str:
     if not now:
         return f"approve {format_count(len(found.paths), 'file')}, committed already{then}{without}"
     named = ", ".join(now[:_NAMED]) + (", …" if len(now) > _NAMED else "")
-    return f"commit {format_count(len(now), 'file')}: {named}{then}{without}"
+    on = f" on {state.branch}" if state.branch else ""
+    return f"commit {format_count(len(now), 'file')}{on}: {named}{then}{without}"

@@ -98,7 +98,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         message=message(state),
         paths=tuple(sorted({*committed, *now})),
         uncommitted=now,
-        undone=tuple(path for path in _undone(repository, base, head) if path in now),
+        undone=tuple(path for path in _list_undone(repository, base, head) if path in now),
         left_out=tuple(path for path in own if path.endswith("/")),
         base=base,
         held_by_base=held_by_base(repository, state, base),
@@ -110,7 +110,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
     )
 
 
-def _undone(repository: Repository, base: str | None, head: Head) -> tuple[str, ...]:
+def _list_undone(repository: Repository, base: str | None, head: Head) -> tuple[str, ...]:
     return () if base in {None, head.commit} else repository.list_undone(str(base))
 
 

@@ -45,6 +45,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     if is_on_no_branch(state):
         keep = command_to_keep(world, state, commit[:12])
         return (f"{committed}, on no branch", f"keep it: {keep}")
+    committed += f" on {state.branch}" if state.branch else ""
     if is_kept(state):
         *before, way = ways_to_get(world, state)
         return (committed, *before, f"get it with: {way}")

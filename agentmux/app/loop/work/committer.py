@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.steps.commit import commit, describe_failure
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
-from agentmux.app.loop.work.failures import describe_unexpected, record_failure
+from agentmux.app.loop.work.failures import describe_unexpected, record_failure, record_hints
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted
@@ -29,7 +30,7 @@ class Committer(DeliveryWorker):
         self._background.run("commit", work, give_up=self._give_up)
 
     def _give_up(self, error: Exception) -> None:
-        self._fail(describe_unexpected(error, self._session.files.path.name))
+        self._fail(describe_unexpected(error, self._session.files.path.name), {})
 
     async def _make(self, approval: str) -> None:
         committed = self._session.state.commit
@@ -40,13 +41,13 @@ class Committer(DeliveryWorker):
         except LeaseLapsedError:
             raise  # not a failure: the commit is made once the lease holds again
         except (AgentmuxError, OSError) as error:
-            self._fail(describe_failure(error))
+            self._fail(describe_failure(error), record_hints(error))
             return
         self._session.record(CommitMade(commit=commit_id, adopted=adopted))
         self._loop.say("nothing to commit" if commit_id is None else f"committed {commit_id[:12]}")
 
-    def _fail(self, why: str) -> None:
-        record_failure(self._session, CommitFailed(reason=why))
+    def _fail(self, why: str, record: Mapping[str, str]) -> None:
+        record_failure(self._session, CommitFailed(reason=why, record=record))
         self._loop.say(f"the commit was not made: {why}")
 
     async def _make_commit(self, approval: str) -> tuple[str | None, bool]:

@@ -11,11 +11,11 @@ from agentmux.app.delivery.steps.commit import describe_failure
 from agentmux.app.delivery.steps.steps import STEPS_BY_NAME
 from agentmux.app.delivery.steps.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
-from agentmux.app.loop.work.failures import describe_unexpected, record_failure
+from agentmux.app.loop.work.failures import describe_unexpected, record_failure, record_hints
 from agentmux.core.decisions.next_actions import TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
-from agentmux.core.pipeline.delivery import HINTS, running_record
+from agentmux.core.pipeline.delivery import running_record
 from agentmux.errors import AgentmuxError
 from agentmux.ports.git.repository import IndexBusyError
 
@@ -46,8 +46,7 @@ class Deliverer(DeliveryWorker):
             raise  # not a failure: the step is performed once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
-            hints = {HINTS: "\n".join(error.hints)} if isinstance(error, AgentmuxError) else {}
-            self._fail(action, describe_failure(error), {**more, **hints})
+            self._fail(action, describe_failure(error), {**more, **record_hints(error)})
             return
         self._session.record(StepDone(approval=action.approval, step=action.step, record=done))
         self._loop.say(step.describe_result(done))

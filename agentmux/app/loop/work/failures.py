@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.loop.background_tasks import TRIES, UnrecordedError, in_words
 from agentmux.core.names.words.session_commands import stop_and_resume
-from agentmux.errors import AgentmuxError, SupersededError
+from agentmux.core.pipeline.delivery import HINTS
+from agentmux.errors import AgentmuxError, SupersededError, data_error_from
 
 if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
@@ -26,6 +28,15 @@ def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
         raise
     except (AgentmuxError, OSError) as error:
         raise UnrecordedError(f"it failed, and that cannot be recorded: {error}") from error
+
+
+def record_hints(error: AgentmuxError | OSError) -> Mapping[str, str]:
+    """Return the part of a failed step's record that has the hints of ``error``, one a line.
+
+    A step that failed has its reason and hints in one line, too; people copy them from here.
+    """
+    known = data_error_from(error) if isinstance(error, OSError) else error
+    return {HINTS: "\n".join(known.hints)}
 
 
 def describe_unexpected(error: Exception, session: str) -> str:

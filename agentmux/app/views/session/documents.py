@@ -7,7 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_LAST: Final = ("requirements.md", "context.md")
+REQUEST: Final = "requirements.md"
+"""The document with what the user asked for."""
+_LAST: Final = (REQUEST, "context.md")
 _LEFT_OUT: Final = frozenset(
     {"history", "launches", "snapshots", "checkpoints", "work-tree", "pipeline"}
 )
@@ -35,6 +37,17 @@ def documents(home: Path) -> Iterator[str]:
         files = sorted(folders[folder], key=lambda each: (each.suffix != ".md", each))
         yield from (str(each.relative_to(home)) for each in files)
     yield from (name for name in _LAST if (home / name).is_file())
+
+
+def document_title(name: str) -> str:
+    """Return what people call the document at the path ``name``, as `documents` yields it.
+
+    That is ``What you asked for`` for the request, else the file's name in words, such as
+    ``Fix request`` for ``07_review/fix_request.md``.
+    """
+    if name == REQUEST:
+        return "What you asked for"
+    return Path(name).stem.replace("_", " ").replace("-", " ").capitalize()
 
 
 def _find_last_write(files: tuple[Path, ...]) -> int:

@@ -158,7 +158,7 @@ def _iteration(state: SessionState, phase: str) -> str:
     asking = [each for each in pipeline_of(state).phases if each.on_fail == phase]
     if state.fix is not None and state.fix.sender and len(asking) > 1:
         sent = fixes(state, state.fix.sender)
-        return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
+        return f"fix {sent}/{state.max_review_iterations} for {state.fix.sender}"
     return f"fix {state.iteration}/{state.max_review_iterations}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -27,6 +28,9 @@ EXPLAINED: Final = {
     StrategyKind.CHECKPOINT: "a resume loads the file in which the agent saved its conversation",
     StrategyKind.NONE: "a resume starts a new conversation with the full prompt",
 }
+
+_REGULAR: Final = re.compile(r"\^|\\[sb][*+]?|\\(?=\W)")
+"""What makes a text a pattern, and is not shown: the rest is nearly the text that is looked for."""
 
 _PROMPTS: Final = {
     PromptBy.ARGV: "on its command line",
@@ -210,15 +214,22 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
     yield f"  unattended  {describe_unattended(spec)}"
     for each in found.strategies:
         if not each.used:
-            works = report.probe.strategies.get(each.kind, True)
-            state = (
-                "" if not report.probe.installed or works else ", not with the installed version"
-            )
-            yield f"  otherwise   {each.kind.value}{state}: {EXPLAINED[each.kind]}"
+            yield f"  otherwise   {each.kind.value}: {EXPLAINED[each.kind]}"
+            yield from _lacking(report, each.kind)
             yield from _command_lines(each)
     for line in spec.notes.strip().splitlines():
         yield f"  note        {line}"
     yield f"  A session fills in {SESSION}, {SEAT}, {LAUNCH} and {CONVERSATION}."
+
+
+def _lacking(report: AgentReport, kind: StrategyKind) -> Iterator[str]:
+    """Yield a line with what the help of the installed program does not show of a strategy."""
+    probes = (each.probe for each in report.spec.strategies if each.kind is kind)
+    missing = report.probe.missing.get(kind, ())
+    lacks = [f"`{_REGULAR.sub('', probe[name])}`" for probe in probes for name in missing]
+    if lacks:
+        version = f"version {report.version}" if report.version else "the installed version"
+        yield f"    not with {version}: its help does not show {', '.join(lacks)}"
 
 
 def _command_lines(commands: StrategyCommands) -> Iterator[str]:

@@ -262,7 +262,7 @@ def _end(
     if template is None:
         return render.error(_error(entry, given, ended))
     if not json:
-        moved = f"{ended.evidence}; only the mark was moved" if only_moves(keys) else ended.evidence
+        moved = f"{ended.evidence}{'; only the mark was moved: Enter confirms' * only_moves(keys)}"
         words = template.format(seat=given.seat, keys=shown_keys(keys), evidence=moved)
         render.out(f"session {entry.name}: {words}")
     return ExitCode.OK

@@ -409,10 +409,13 @@ def show_begun(
 
 def _where(invocation: Invocation, world: World, begun: StartedSession) -> str:
     """Return the line above a session to be shown: where, with whom, its cost, and the way back."""
+    from agentmux.app.commands.look.agent_offers import describe_agent
+
     options = mapping(entry_at(world, begun.path).fields, "options")
     flagged = mapping(options, "agents")
     agents = {"*": world.settings.defaults.agent, **flagged}
-    names = ", ".join(dict.fromkeys(map(str, agents.values())))
+    used = dict.fromkeys(map(str, agents.values()))
+    names = ", ".join(describe_agent(world, each) for each in used)
     place = begun.worktree or str(world.project)
     keys = world.terminal(begun.target.server.socket).own(begun.target).leave_keys()
     inside = bool(invocation.environ.get("TMUX")) and bool(keys.back)

@@ -57,6 +57,10 @@ class KeyCommand(Enum):
     KEYS = "all keys"
     PALETTE = "palette"
     YES = "yes"
+    NO = "no"
+    CHOICE = "choice"
+    FRESH = "all new"
+    TERMINAL = "in this terminal"
     BACK = "back"
     QUIT = "quit"
     DOWN = "down"
@@ -91,6 +95,7 @@ class KeyPlace(Enum):
     FOUND = "After a search in what is shown"
     LIST = "The list"
     DESK = "The desk"
+    BOX = "A question of the desk, and what it asks to be written"
     FLEET = "The fleet"
     # The page in a browser.
     PAGE = "On the page"
@@ -98,6 +103,8 @@ class KeyPlace(Enum):
 
 MONITOR: Final = (KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES)
 DESK: Final = (KeyPlace.SESSION, KeyPlace.SHOWN, KeyPlace.FOUND, KeyPlace.LIST, KeyPlace.DESK)
+DESK_HELP: Final = (*DESK, KeyPlace.BOX)
+"""The places of the desk's help. A box has the keys for itself while it is open."""
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
 """What desk and page show of a session, in order; in the desk, their keys are 1 to 6."""

@@ -69,7 +69,9 @@ def _line(
 _C = KeyCommand
 _TURN, _ALWAYS, _READS, _WRITES = KeyPlace.DECIDES, KeyPlace.ALWAYS, KeyPlace.READS, KeyPlace.WRITES
 _SESSION, _SEEN, _FOUND = KeyPlace.SESSION, KeyPlace.SHOWN, KeyPlace.FOUND
-_LIST, _DESK, _FLEET, _PAGE = KeyPlace.LIST, KeyPlace.DESK, KeyPlace.FLEET, KeyPlace.PAGE
+_BOX, _LIST, _DESK, _FLEET, _PAGE = (
+    KeyPlace.BOX, KeyPlace.LIST, KeyPlace.DESK, KeyPlace.FLEET, KeyPlace.PAGE,
+)  # fmt: skip
 
 KEY_LINES: Final = tuple(chain(
     _line("enter", _C.ATTACH, {
@@ -156,8 +158,14 @@ KEY_LINES: Final = tuple(chain(
     _line("?", _C.KEYS, dict.fromkeys((_ALWAYS, _DESK, _PAGE), "all keys")),
     _line("ctrl+p", _C.PALETTE, {_DESK: "find what a key does by its words"}),
     _line("y", _C.YES, {
-        _ALWAYS: "yes to what is asked, as its own key again", _DESK: "yes to what is asked",
+        _ALWAYS: "yes to what is asked, as its own key again", _BOX: "yes to what is asked",
     }),
+    _line("escape q n", _C.NO, {_BOX: "no; while you write, only Esc: cancel"}),
+    _line("1 2 3 4 5 6 7 8 9", _C.CHOICE, {
+        _BOX: "choose it; in a resume: the next way to start that agent",
+    }),
+    _line("f", _C.FRESH, {_BOX: "in a resume: all conversations new; again: as planned"}),
+    _line("t", _C.TERMINAL, {_BOX: "run what has failed in this terminal, where it can ask"}),
     _line("escape", _C.BACK, {
         _ALWAYS: "close a text; take back a question",
         _LIST: "end the search, or take all marks back",
@@ -177,8 +185,12 @@ KEY_LINES: Final = tuple(chain(
     _line("home g", _C.FIRST, {_READS: "the beginning", _LIST: "the first line"}),
     _line("end G", _C.LAST, {_READS: "the end", _LIST: "the last line"}),
     _line("ctrl+r", _C.LOOK, {_FLEET: "look again now"}),
-    _line("enter", _C.SEND, {_WRITES: "send it; a second Enter confirms"}),
-    _line("tab", _C.BEGINNING, {_WRITES: "choose where the next cycle begins"}),
+    _line("enter", _C.SEND, {
+        _WRITES: "send it; a second Enter confirms", _BOX: "send what is written; yes to a resume",
+    }),
+    _line("tab", _C.BEGINNING, {
+        _WRITES: "choose where the next cycle begins", _BOX: "while you write: the next choice",
+    }),
     _line("backspace", _C.ERASE, {_WRITES: "erase the last letter"}),
     _line("ctrl+u", _C.CLEAR, {_WRITES: "erase all"}),
     _line("escape ctrl+c", _C.BACK, {_WRITES: "cancel"}),

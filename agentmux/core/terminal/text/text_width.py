@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Final, TypeAlias
 
 Cells: TypeAlias = Callable[[str], int]
@@ -24,6 +24,8 @@ NARROW: Final = 20
 # No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
 _WRAPPED_LINES: Final = 40
+# The beginning of a text that is cut in its middle, unless a third of the cells is less.
+_HEAD_CELLS: Final = 5
 ONE_CELL: Final = ("\u00ae\u02ff", "\u2010\u2027", "\u2190\u2319", "\u2500\u25fc")
 """The first and last character of each block whose characters all take one cell in ``wcwidth``.
 
@@ -133,19 +135,32 @@ def cut_apart(texts: Sequence[str], cols: int) -> tuple[str, ...]:
     """Return ``texts``, in order, each cut to ``cols`` cells so that one can tell them apart.
 
     They are cut as `cut` does. Those that would then look the same are cut in their middle instead,
-    so that they keep the ends in which they differ. Nothing is cleaned here: pass what `clean` or
-    `printable` returned.
+    so that they keep the part in which they differ (`cut_middle`). Nothing is cleaned here: pass
+    what `clean` or `printable` returned.
     """
-    shown = [cut(each, cols) for each in texts]
-    return tuple(
-        one if one == text or shown.count(one) == 1 else _without_middle(text, cols)
-        for text, one in zip(texts, shown, strict=True)
-    )
+    alike: dict[str, set[str]] = {}
+    for each in texts:
+        alike.setdefault(cut(each, cols), set()).add(each)
+    parts = {each: find_difference(group) for group in alike.values() for each in group}
+    return tuple(cut_middle(each, cols, parts[each]) for each in texts)
 
 
-def _without_middle(text: str, cols: int) -> str:
-    end = _tail(text, cols // 2)
-    return f"{_head(text, cols - 1 - width(end), library_width)}{ELLIPSIS}{end}"
+def find_difference(texts: Collection[str]) -> int:
+    """Return where the first word begins in which ``texts`` differ; 0 if they do not."""
+    same = takewhile(lambda chars: len(set(chars)) == 1, zip(*texts, strict=False))
+    start = "".join(chars[0] for chars in same) if len(texts) > 1 else ""
+    return max(start.rfind(" "), start.rfind("-")) + 1
+
+
+def cut_middle(text: str, cols: int, part: int) -> str:
+    """Return ``text`` cut to ``cols`` cells: its beginning, and what stands from ``part`` on.
+
+    It is cut as `cut` does if it then keeps the first character of the part. Nothing is cleaned
+    here: pass what `clean` or `printable` returned.
+    """
+    tail = cut(text[part:], max(cols - min(_HEAD_CELLS, cols // 3) - 1, 1))
+    head = _head(text, cols - width(tail) - 1, library_width)
+    return cut(f"{head.rstrip()}{ELLIPSIS}{tail}" if len(head) < part else text, cols)
 
 
 def _tail(text: str, cols: int) -> str:
