@@ -874,6 +874,32 @@ def test_a_deleted_worktree_is_not_removed_with_the_last_copy_of_its_result(
     assert works.lost() == []
 
 
+def ignore_result(session: Session) -> str:
+    """Have git ignore the new files of the session; return their names, as a message has them."""
+    place = Path(session.state["worktree"])
+    others = ("ls-files", "--others", "--exclude-standard")
+    names = sorted(session.project.git_at(place, *others).split())
+    assert names
+    (place / ".gitignore").write_text("".join(f"/{each}\n" for each in names))
+    return ", ".join(names)
+
+
+def test_an_approval_names_reviewed_files_that_git_ignores_by_now(decided: Session) -> None:
+    names = ignore_result(decided)
+    told = decided.project.ok("approve", decided.name, "--yes", "--keep")
+    assert f"left out, because git ignores them now: {names}\n" in told
+
+
+def test_a_worktree_made_again_names_reviewed_files_that_git_ignored(decided: Session) -> None:
+    names, project = ignore_result(decided), decided.project
+    project.ok("stop", decided.name)
+    shutil.rmtree(decided.state["worktree"])
+    told = project.run("resume", decided.name, "--detach", "--yes").stderr
+    assert f"uncommitted work included, but not what git ignored ({names})" in " ".join(
+        told.split()
+    )
+
+
 def test_after_a_removal_that_failed_the_work_counts_again(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])

@@ -136,6 +136,18 @@ class TreeCheckpoints(Protocol):
         Empty if there is no checkpoint.
         """
 
+    def list_ignored(self, since: str, until: str | None) -> tuple[str, ...]:
+        """Return the files of the checkpoint ``since`` that ``until`` lacks as it ignores them.
+
+        ``until`` is a later checkpoint, whose ``.gitignore`` files count; None is the work tree as
+        it is now, and the result has then only files that exist there. Paths are relative to the
+        top of the work tree.
+
+        Raises:
+            GitError: Git refuses, for example because a commit is gone.
+            MissingError: Git is not installed, or takes too long.
+        """
+
     def hand_over(self, commit: str | None) -> str:
         """Copy a checkpoint's commit into the repository's objects, and return the commit's id.
 
