@@ -59,6 +59,55 @@ def test_remove_leaves_what_is_nowhere_else(decided: Session, works: Work) -> No
 
 
 @pytest.mark.follows(
+    "keep it on a branch: env GIT_ALTERNATE_OBJECT_DIRECTORIES=… git -C … push --no-verify . …:…",
+)
+@pytest.mark.parametrize("asked", ["rewind", "remove"])
+def test_what_only_a_checkpoint_before_a_rewind_has_is_kept(decided: Session, asked: str) -> None:
+    project, name = decided.project, decided.name
+    works = Work(project).plant(Path(decided.state["worktree"]), "a coder")
+    gone = "calc.py, new_a_coder.py"
+    project.ok("stop", name)
+    told = project.run("rewind", name, "--to", "implementing", "--yes").stderr
+    went_well(project, shown("agentmux rewind … --to …", told))
+    assert "that only work-tree" not in project.fails(3, "remove", name, "--yes")
+    told = project.run("rewind", name, "--to", "implementing", "--yes").stderr
+    back = shown("agentmux rewind … --to …", told)
+    project.ok("resume", name, "--detach")
+    decided.wait()
+    preview = project.run("approve", name, "--yes", "--merge")
+    assert preview.returncode == 0, preview.stderr
+    (line,) = re.findall("not in the result: (.*)", preview.stdout)
+    assert line.startswith("2 files that only work-tree checkpoint ")
+    assert line.endswith(f", before a rewind, has ({gone})")
+    decided.wait("done")
+    assert "an edit of a coder" in works.lost()
+    project.ok("prune")  # the session is still there, and so is what it has saved
+    told = project.fails(3, *back.split()[1:], "--yes")
+    refusal = project.fails(3, "remove", name, "--yes")
+    assert f"before a rewind, has ({gone})" in refusal
+    keep = (
+        "keep it on a branch: env GIT_ALTERNATE_OBJECT_DIRECTORIES=…"
+        " git -C … push --no-verify . …:…"
+    )
+    went_well(project, shown(keep, told if asked == "rewind" else refusal))
+    assert works.lost() == []
+    project.ok("remove", name, "--yes")
+    assert works.lost() == []
+
+
+def test_a_forced_removal_names_what_only_a_checkpoint_before_a_rewind_has(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    project.ok("stop", name)
+    project.ok("rewind", name, "--to", "implementing", "--yes")
+    told = project.run("remove", name, "--force", "--yes").stderr
+    lost = " ".join(told.partition("lost: ")[2].split())
+    assert "before a rewind, has (calc.py, new_a_coder.py)" in lost
+    assert works.lost() != []
+
+
+@pytest.mark.follows(
     "stop it first: agentmux stop …",
     "agentmux rewind … --to PHASE|N",
     "agentmux rewind … --to …",
@@ -875,6 +924,32 @@ def test_a_deleted_worktree_is_not_removed_with_the_last_copy_of_its_result(
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
     assert works.lost() == []
+
+
+def ignore_result(session: Session) -> str:
+    """Have git ignore the new files of the session; return their names, as a message has them."""
+    place = Path(session.state["worktree"])
+    others = ("ls-files", "--others", "--exclude-standard")
+    names = sorted(session.project.git_at(place, *others).split())
+    assert names
+    (place / ".gitignore").write_text("".join(f"/{each}\n" for each in names))
+    return ", ".join(names)
+
+
+def test_an_approval_names_reviewed_files_that_git_ignores_by_now(decided: Session) -> None:
+    names = ignore_result(decided)
+    told = decided.project.ok("approve", decided.name, "--yes", "--keep")
+    assert f"left out, because git ignores them now: {names}\n" in told
+
+
+def test_a_worktree_made_again_names_reviewed_files_that_git_ignored(decided: Session) -> None:
+    names, project = ignore_result(decided), decided.project
+    project.ok("stop", decided.name)
+    shutil.rmtree(decided.state["worktree"])
+    told = project.run("resume", decided.name, "--detach", "--yes").stderr
+    assert f"uncommitted work included, but not what git ignored ({names})" in " ".join(
+        told.split()
+    )
 
 
 def test_after_a_removal_that_failed_the_work_counts_again(decided: Session, works: Work) -> None:

@@ -146,11 +146,23 @@ def saved_files(
     saved = spec.checkpoint
     if saved is None or saved.head is None:
         return ()
-    extra = session_objects.variables_to_read(spec.home)
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", saved.commit)
+    return unique_files(git, spec.home, saved.commit, (saved.head, *others))
+
+
+def unique_files(
+    git: GitProgram, home: Path, commit: str, others: Sequence[str | None], *options: str
+) -> tuple[str, ...]:
+    """Return the files in which a checkpoint differs from each of the commits ``others``, sorted.
+
+    None there, and missing commits, are ignored; but without the checkpoint ``commit``, or the
+    first of ``others``, the result is empty. ``home`` is the session's directory, and ``options``
+    are for ``git diff-tree``, which compares each of ``others`` with the checkpoint.
+    """
+    extra = session_objects.variables_to_read(home)
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", *options)
     left: set[str] | None = None
-    for each in (saved.head, *others):
-        reply = git.read(*words, each, extra=extra) if each is not None else None
+    for each in others:
+        reply = git.read(*words, each, commit, extra=extra) if each is not None else None
         if reply is not None and reply.status == 0:
             left = set(split(reply.out)) if left is None else left & set(split(reply.out))
         elif left is None:

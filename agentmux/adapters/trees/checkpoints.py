@@ -6,6 +6,7 @@ run every clean filter. The objects are in the session's directory; see `session
 
 from __future__ import annotations
 
+import os
 import stat
 import time
 from collections import Counter
@@ -26,6 +27,7 @@ from agentmux.adapters.git.program import (
 )
 from agentmux.adapters.git.session_objects import PRIVATE, QUIET, REF_PREFIX, RepositoryPlaces
 from agentmux.adapters.trees import differences
+from agentmux.adapters.trees.absent_folder import unique_files
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import MissingError
@@ -219,6 +221,12 @@ class GitCheckpoints:
         extra = session_objects.variables_to_read(self._home)
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
+    def list_unique(self, commit: str, others: Sequence[str]) -> tuple[str, ...]:
+        return unique_files(self._git, self._home, commit, others, "--diff-filter=d")
+
+    def objects(self) -> str:
+        return session_objects.variables_to_read(self._home)["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
+
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the paths whose files in the work tree differ from the checkpoint ``commit``.
 
@@ -242,6 +250,18 @@ class GitCheckpoints:
         changed = differences.changes(self._git, extra, since, until)
         with scratch_folder("agentmux-rules-") as folder:
             return differences.without_ignored(self._git, extra, changed, until, Path(folder))
+
+    def list_ignored(self, since: str, until: str | None) -> tuple[str, ...]:
+        if until is not None:
+            return self._find_ignored(session_objects.variables_to_read(self._home), since, until)
+        with self._saved_for_now() as (saved, extra):
+            paths = self._find_ignored(extra, since, saved.commit)
+        return tuple(path for path in paths if os.path.lexists(self._git.root() / path))
+
+    def _find_ignored(self, extra: Mapping[str, str], since: str, until: str) -> tuple[str, ...]:
+        changed = differences.changes(self._git, extra, since, until)
+        kept = set(self._to_write(extra, since, until))
+        return tuple(each.path for each in changed if each not in kept)
 
     @contextmanager
     def _saved_for_now(

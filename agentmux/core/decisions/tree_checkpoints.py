@@ -159,6 +159,24 @@ def delivered_since(events: Iterable[Event], number: int) -> bool:
     return False
 
 
+def rewound_since(
+    checkpoints: Sequence[TreeCheckpoint],
+) -> tuple[tuple[str | None, TreeCheckpoint], ...]:
+    """Return the checkpoints from before a rewind, oldest first, each after an id of a commit.
+
+    That commit is the last earlier checkpoint of work that was handed in, or of the files after a
+    rewind, so what the two do not share was done since then. None if there is no earlier one.
+    """
+    since: str | None = None
+    pairs = []
+    for each in checkpoints:
+        if each.because == REWIND:
+            pairs.append((since, each))
+        elif each.because in {PHASE_ENDED, SUBPLAN, REWOUND}:
+            since = each.commit
+    return tuple(pairs)
+
+
 def checkpoint_words(each: TreeCheckpoint) -> str:
     """Return a description of a checkpoint for messages, such as ``3, at the end of planning``."""
     match each.because:

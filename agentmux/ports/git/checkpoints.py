@@ -5,7 +5,7 @@ Paths are relative to the top of the work tree. A path that ends in ``/`` is a d
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
@@ -120,6 +120,32 @@ class TreeCheckpoints(Protocol):
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
+        """
+
+    def list_unique(self, commit: str, others: Sequence[str]) -> tuple[str, ...]:
+        """Return the files of a checkpoint whose content none of the commits ``others`` has there.
+
+        Files in ``.agentmux`` are left out. Paths are sorted, and relative to the top of the work
+        tree. Empty if the checkpoint, or the first of ``others``, is gone; the others of them are
+        ignored then. ``others`` are ids, or names of refs.
+        """
+
+    def objects(self) -> str:
+        """Return the value of ``GIT_ALTERNATE_OBJECT_DIRECTORIES`` with which git can read them.
+
+        Empty if there is no checkpoint.
+        """
+
+    def list_ignored(self, since: str, until: str | None) -> tuple[str, ...]:
+        """Return the files of the checkpoint ``since`` that ``until`` lacks as it ignores them.
+
+        ``until`` is a later checkpoint, whose ``.gitignore`` files count; None is the work tree as
+        it is now, and the result has then only files that exist there. Paths are relative to the
+        top of the work tree.
+
+        Raises:
+            GitError: Git refuses, for example because a commit is gone.
+            MissingError: Git is not installed, or takes too long.
         """
 
     def hand_over(self, commit: str | None) -> str:

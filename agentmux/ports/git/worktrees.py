@@ -106,12 +106,20 @@ class WorktreeRootFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RewoundEdits:
+    """Files, sorted, whose content only the checkpoint ``saved``, from before a rewind, has."""
+
+    saved: TreeCheckpoint
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeLoss:
     """The work that would be lost if a session's worktree and branch were removed.
 
     As a bool it is true if work would be lost: ``changed``, ``commits``, ``commits_off_branch``,
-    ``modules``, ``staged``, ``saved`` or ``operation`` is not empty. Commits are given as
-    abbreviated hash and subject, oldest first.
+    ``modules``, ``staged``, ``saved``, ``rewound`` or ``operation`` is not empty. Commits are given
+    as abbreviated hash and subject, oldest first.
 
     Attributes:
         changed: The uncommitted files in the worktree, including ``hidden``, without files that git
@@ -146,6 +154,8 @@ class WorktreeLoss:
             the worktree is missing.
         operation: The unfinished git operation, such as ``rebase``, in the worktree or in one of
             ``kept``; git may have saved changes for its end. Empty if there is none.
+        rewound: The files that only checkpoints from before a rewind have; they go with the session
+            itself.
         needed_by: The names of sessions that began on the session's branch and are not done: the
             branch stays for them, so that ``branch``, ``tip`` and ``commits`` are empty.
     """
@@ -166,12 +176,14 @@ class WorktreeLoss:
     staged: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
     operation: str = ""
+    rewound: tuple[RewoundEdits, ...] = ()
     needed_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
         has_commits = self.commits or self.commits_off_branch or self.modules
-        return bool(self.changed or has_commits or self.staged or self.saved or self.operation)
+        has_saved = self.saved or self.rewound
+        return bool(self.changed or has_commits or self.staged or has_saved or self.operation)
 
 
 class CheckpointUnusableError(BlockedError):

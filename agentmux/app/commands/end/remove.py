@@ -28,6 +28,11 @@ from agentmux.app.session.workplace.branch_mismatch import (
     ways_to_rejoin,
 )
 from agentmux.app.session.workplace.own_worktree import worktree_of
+from agentmux.app.session.workplace.rewound_edits import (
+    edits_words,
+    list_rewound_edits,
+    ways_to_keep_edits,
+)
 from agentmux.core.codec.frozen import replace
 from agentmux.core.forges.spec import read_url
 from agentmux.core.names.status_labels import brought_back_label
@@ -239,6 +244,9 @@ def require_nothing_lost(
             ``not_merged``.
     """
     loss = loss_of(world, entry, spec)
+    if not entry.is_moved:
+        state = world.files(entry.path).load().current
+        loss = replace(loss, rewound=list_rewound_edits(world, state, entry.path))
     if not loss or force:
         return loss
     raise BlockedError(
@@ -324,6 +332,7 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         parts.append(
             f"{files} of a worktree that is not at its place ({abbreviate_names(found.staged)})"
         )
+    parts += map(edits_words, found.rewound)
     if found.operation:
         parts.append(f"a {found.operation} under way {_where(found, spec)}")
     return ", and ".join(parts)
@@ -386,6 +395,9 @@ def ways_to_keep(
         inside = replace(world, repository=world.git.repository_at(spec.path))
         yield from ways_to_rejoin(inside, str(spec.path))
     yield from _ways_to_keep_commits(entry, found, spec)
+    if found.rewound:
+        state = world.files(entry.path).load().current
+        yield from ways_to_keep_edits(world, state, entry.path, found.rewound)
     yield _lose_all(entry)
 
 

@@ -15,6 +15,11 @@ from agentmux.app.session.workplace.own_worktree import (
     with_workplace,
     worktree_of,
 )
+from agentmux.app.session.workplace.rewound_edits import (
+    edits_words,
+    list_rewound_edits,
+    ways_to_keep_edits,
+)
 from agentmux.app.session.workplace.unfinished_rewind import (
     checkpoint_of,
     finish_rewind,
@@ -157,10 +162,13 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
             hints=(f"see what it changed: agentmux diff {entry.name}",),
         )
     if state.phase == Phase.DONE or state.approval is not None:
+        edits = list_rewound_edits(world, state, entry.path)
+        keep = ways_to_keep_edits(world, state, entry.path, edits)
+        lost = "".join(f"; {edits_words(each)}" for each in edits)
         raise BlockedError(
-            f"the result of session {entry.name} was approved: there is nothing to rewind",
+            f"the result of session {entry.name} was approved: there is nothing to rewind{lost}",
             reason="delivered",
-            hints=(f"see it: agentmux diff {entry.name}",),
+            hints=(f"see it: agentmux diff {entry.name}", *keep),
         )
     if not world.git.worktrees.is_made(spec):
         raise missing_worktree(world, spec, entry.path)

@@ -13,6 +13,8 @@ from agentmux.app.delivery.steps.ways import describe_way
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.changes import changes_of
+from agentmux.app.session.workplace.own_worktree import list_ignored_by_now
+from agentmux.app.session.workplace.rewound_edits import edits_words, list_rewound_edits
 from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
@@ -62,6 +64,7 @@ def outcome_lines(
     yield from (left_behind_label(each.subjects) for each in found.left_behind)
     yield from list_put_aside(world, state)
     yield from _internal(world, state)
+    yield from _not_in_result(world, files, state)
     if not found.paths:
         yield from _nothing(found, where)
         return
@@ -144,6 +147,15 @@ def _internal(world: World, state: SessionState) -> Iterator[str]:
         )
         yield f"the commit leaves out what is in .agentmux: {abbreviate_names(paths)}"
         yield f"to have it in the result, first: {commit}"
+
+
+def _not_in_result(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield which files of the session's work-tree checkpoints the result has not."""
+    ignored = list_ignored_by_now(world, state, files.path)
+    if ignored:
+        yield f"left out, because git ignores them now: {abbreviate_names(ignored)}"
+    rewound = list_rewound_edits(world, state, files.path)
+    yield from (f"not in the result: {edits_words(each)}" for each in rewound)
 
 
 def _files(

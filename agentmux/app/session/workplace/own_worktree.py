@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import entry_at, find_twin, live
 from agentmux.app.session.workplace.workplace import inner, is_away, workplace
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.tree_checkpoints import checkpoint_words
+from agentmux.core.decisions.tree_checkpoints import PHASE_ENDED, REWIND, checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
+from agentmux.core.names.words.counts import abbreviate_names
 from agentmux.core.names.words.session_commands import stop_and_resume
-from agentmux.errors import BlockedError
+from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.git.worktrees import WORKTREE_GONE, WorktreeSpec
 
 if TYPE_CHECKING:
@@ -183,6 +185,26 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
     )
 
 
+def list_ignored_by_now(
+    world: World, state: SessionState, home: Path, until: TreeCheckpoint | None = None
+) -> tuple[str, ...]:
+    """Return the session's files that git has come to ignore, so that ``until`` is without them.
+
+    They are in the last checkpoint of a phase that ended, or in the last one from before a rewind.
+    ``until`` is a later checkpoint; None is the work tree of ``world``, as it is now. Paths are
+    sorted, and relative to the top of the work tree. Empty, too, if git cannot tell.
+    """
+    earlier = {each.because: each for each in state.tree_checkpoints}
+    tree = world.tree if until is None else world.project  # the worktree may be gone
+    store = world.git.checkpoints(tree, home.resolve(), state.session_id)
+    paths: set[str] = set()
+    with suppress(AgentmuxError, OSError):
+        for because in {PHASE_ENDED, REWIND}.intersection(earlier):
+            commit = None if until is None else until.commit
+            paths.update(store.list_ignored(earlier[because].commit, commit))
+    return tuple(sorted(paths.difference(state.options.dirty)))
+
+
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
     """Return in words what a missing worktree will contain when it is made again, and what is lost.
 
@@ -199,10 +221,12 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
     gone = f"the worktree {spec.path} is gone: it is made again from"
     if saved is None:
         return f"{gone} {spec.label}; what was not committed there is lost{_say_kept(world, spec)}"
+    names = abbreviate_names(list_ignored_by_now(world, state, home, saved))
+    ignored = f", but not what git ignored ({names})" if names else ""
     without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
         f"{gone} {spec.label} and work-tree checkpoint {checkpoint_words(saved)}, "
-        f"uncommitted work included; what was done after {saved.at}{without} is lost"
+        f"uncommitted work included{ignored}; what was done after {saved.at}{without} is lost"
         f"{_say_kept(world, spec)}"
     )
 
