@@ -171,6 +171,15 @@ class Hanging:
     def changed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError
 
+    def list_unique(self, commit: str, others: Sequence[str]) -> tuple[str, ...]:
+        raise AssertionError
+
+    def objects(self) -> str:
+        raise AssertionError
+
+    def list_ignored(self, since: str, until: str | None) -> tuple[str, ...]:
+        raise AssertionError
+
     def hand_over(self, commit: str | None) -> str:
         raise AssertionError
 
