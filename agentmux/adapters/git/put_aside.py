@@ -71,8 +71,8 @@ def link_again(folder: Path, new: str) -> str:
     folder ``folder``, which may be such a worktree itself, is then at ``new``.
     """
     links = sorted(folder.rglob(".git")) if folder.is_dir() and not folder.is_symlink() else ()
-    made = (each for each in links if os.path.lexists((linked_git_dir(each) or each) / "commondir"))
-    places = (str(Path(new) / each.parent.relative_to(folder)) for each in made)
+    tops = (each for each in links if os.path.lexists((linked_git_dir(each) or each) / "commondir"))
+    places = (str(Path(new) / each.parent.relative_to(folder)) for each in tops)
     return "".join(f" && git -C {shlex.quote(place)} worktree repair" for place in places)
 
 
