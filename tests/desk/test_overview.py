@@ -122,10 +122,10 @@ def test_a_check_that_fails_is_named_first_and_shown_with_its_output(
         results={"verifying": PhaseResult(outcome=outcome, checks={"tests": check})},
     )  # fmt: skip
     lines = text(facts(state))
-    first = "\u2717 verifying, tests: failed (exit 1)"
+    first = "\u2717 verifying, tests: failed (exit 1)  pytest"
     assert (first in lines) is fails
     assert ("    1150 != 1250" in lines) is fails
-    assert "  verifying, tests: failed (exit 1)" in lines
+    assert "  verifying, tests: failed (exit 1)  pytest" in lines
     if fails:
         assert any(each.startswith("decide: check failed, completing") for each in lines)
         assert lines.index(first) < lines.index("Phases") < lines.index("    1150 != 1250")

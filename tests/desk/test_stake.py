@@ -88,7 +88,7 @@ def test_the_output_of_what_failed_is_named_and_safe_to_show() -> None:
         results={"verifying": PhaseResult(outcome="capped", checks={"tests": check})},
     )  # fmt: skip
     lines = list(failed_output(facts(state).view))
-    assert lines[0] == "verifying, tests: failed (exit 1):"
+    assert lines[0] == "verifying, tests: failed (exit 1)  pytest:"
     assert lines[1] == "FAIL: test_total"
     assert "\x1b" not in lines[2]
     assert "1150" in lines[2]

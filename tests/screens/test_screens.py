@@ -196,7 +196,7 @@ WANTED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         "waiting for you", "next: agentmux", "coder-1 asks: Do you want to make this edit to",
     ),
     ("status", "doubtful"): (
-        "unit tests: failed (exit 1) FAILED test_loader.py::test_both_lines 1 failed",
+        "unit tests: failed (exit 1) x FAILED test_loader.py::test_both_lines 1 failed",
         "next: agentmux request-changes", "agentmux approve",
     ),
     ("status", "to decide"): ("yours to decide", "unit tests: passed", "next: agentmux approve"),

@@ -60,9 +60,9 @@ def test_keys_may_be_swapped_and_the_next_hit_may_have_the_key_of_new(tmp_path: 
     assert KEYS.with_own(own).find("c", *DESK) is KeyCommand.APPROVE
 
 
-def test_every_command_of_the_desk_may_have_own_keys_but_for_tabs_yes_and_back() -> None:
+def test_every_command_of_the_desk_may_have_own_keys_but_for_tabs_and_back() -> None:
     named = {each.name for each in KEYS.lines_at(*DESK, KeyPlace.FLEET)}
-    assert named - set(OWN_KEYS) == {"tab", "yes", "back"}
+    assert named - set(OWN_KEYS) == {"tab", "back"}
 
 
 def test_the_themes_are_those_of_textual(tmp_path: Path) -> None:
@@ -85,7 +85,6 @@ def test_the_themes_are_those_of_textual(tmp_path: Path) -> None:
             "choose another key for `approve`, or give `changes` another one, too",
         ),
         ("keys: {stop: q, drain: q}", "`q` in `desk.keys` is the key of", "choose another"),
-        ("keys: {stop: 'y'}", "is the key of `stop` and of `yes`", "another key for `stop`"),
         ("keys: {stop: '3'}", "is the key of `stop` and of `tab`", "another key for `stop`"),
         ("theme: nrod", "`desk.theme` must be one of", "did you mean `nord`?"),
     ],

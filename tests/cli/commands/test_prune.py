@@ -77,9 +77,7 @@ def fill(place: Path) -> str:
     (place / ".env").write_text("KEY=by hand")
     (place / "node_modules").mkdir()
     (place / "node_modules" / "a.js").write_text("")
-    (place / ".agentmux").mkdir()
-    (place / ".agentmux" / "config.yaml").write_text("")
-    return f"worktree {place} (with what no commit has: .agentmux/, .env, node_modules/)"
+    return f"worktree {place} (with what no commit has: .env, node_modules/)"
 
 
 @pytest.mark.long
