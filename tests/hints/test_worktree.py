@@ -17,6 +17,8 @@ from tests.hints.following import Work, follow, shown, went_well
 
 pytestmark = pytest.mark.long
 
+ODD = pytest.mark.rare("an odd state of a repository; the hints of ordinary ones are followed")
+
 
 @pytest.fixture
 def decided(project: Project) -> Session:
@@ -95,6 +97,7 @@ def test_what_only_a_checkpoint_before_a_rewind_has_is_kept(decided: Session, as
     assert works.lost() == []
 
 
+@ODD
 def test_a_forced_removal_names_what_only_a_checkpoint_before_a_rewind_has(
     decided: Session, works: Work
 ) -> None:
@@ -189,6 +192,7 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.parametrize("hint", ["go to the commit that was checked out: …", "or to another …"])
 def test_a_trial_ends_though_the_branch_is_elsewhere(
     decided: Session, works: Work, hint: str
@@ -294,6 +298,7 @@ def test_what_was_committed_on_no_branch_is_delivered(decided: Session, works: W
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows(
     "keep the result on its branch: agentmux approve … --keep",
     "or bring them back: agentmux approve … --merge --bring-back",
@@ -390,6 +395,7 @@ def test_a_hidden_edit_in_a_trial_is_put_aside(decided: Session, works: Work) ->
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows("git -C …… add --force --sparse --all", "move it away: mv … …")
 def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
@@ -412,6 +418,7 @@ def test_what_git_does_not_stash_is_put_aside_for_a_trial(decided: Session, work
     assert "planted" in (project.path / "folder.py" / "in.py").read_text()
 
 
+@ODD
 @pytest.mark.follows(
     "git -C … update-index --no-… -- …",
     "move it away: mv … …",
@@ -449,6 +456,7 @@ def test_what_git_cannot_stash_gets_out_of_the_way(
     assert "planted" in (project.path / "nested.old" / "in.py").read_text()
 
 
+@ODD
 @pytest.mark.parametrize("folder", ["", "tests"])
 def test_hints_mean_the_checkout_where_they_are_typed_in_a_worktree(
     decided: Session, works: Work, folder: str
@@ -477,6 +485,7 @@ def test_hints_mean_the_checkout_where_they_are_typed_in_a_worktree(
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows("take them back: agentmux try --off")
 def test_a_checkout_that_was_killed_is_taken_back(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
@@ -494,6 +503,7 @@ def test_a_checkout_that_was_killed_is_taken_back(decided: Session, works: Work)
     assert works.lost() == []
 
 
+@ODD
 def test_changes_outside_of_a_sparse_checkout_are_put_aside(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     project.git("stash", "-q", "--include-untracked")
@@ -516,6 +526,7 @@ def test_changes_outside_of_a_sparse_checkout_are_put_aside(decided: Session, wo
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows("git -C … commit --message … -- …")
 def test_a_submodule_that_is_elsewhere_is_committed_before_a_merge(
     decided: Session, works: Work
@@ -567,6 +578,7 @@ def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows(
     "put it back in its place, then: agentmux resume …", "… && git worktree repair …"
 )
@@ -598,6 +610,7 @@ def test_a_worktree_comes_back_from_a_disk_that_was_away(decided: Session, works
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows(
     "put it on top of the commits before: …git -C … reset --soft … &&"
     " git -C … commit --reuse-message=…"
@@ -646,6 +659,7 @@ def test_what_was_reset_away_is_taken_along_or_kept(decided: Session, works: Wor
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows("…: git -C … --work-tree=. log --all --oneline -n 10")
 @pytest.mark.parametrize("command", ["remove", "prune"])
 def test_the_commits_of_a_submodule_do_not_go_with_the_worktree(
@@ -739,6 +753,7 @@ def test_a_result_in_the_checkout_is_kept(other_first: Session, project: Project
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows("keep the result on its branch: agentmux approve … --keep")
 def test_a_result_without_a_base_branch_is_kept(project: Project, work: Work) -> None:
     project.git("switch", "-q", "--detach")
@@ -779,6 +794,7 @@ def test_a_result_whose_base_branch_has_another_name_or_is_gone(
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.parametrize("how", ["amended", "rebased"])
 def test_a_continued_branch_whose_history_was_rewritten_is_approved_on_top(
     project: Project, work: Work, how: str
@@ -807,6 +823,7 @@ def test_a_continued_branch_whose_history_was_rewritten_is_approved_on_top(
     assert work.lost() == []
 
 
+@ODD
 def test_a_file_at_the_place_of_a_worktree_is_moved_away(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
@@ -870,6 +887,7 @@ def test_an_exported_session_comes_back(decided: Session, works: Work) -> None:
     assert works.lost() == []
 
 
+@ODD
 @pytest.mark.follows(
     "else make it again from …: agentmux resume --make-again ……",
 )
@@ -936,12 +954,14 @@ def ignore_result(session: Session) -> str:
     return ", ".join(names)
 
 
+@ODD
 def test_an_approval_names_reviewed_files_that_git_ignores_by_now(decided: Session) -> None:
     names = ignore_result(decided)
     told = decided.project.ok("approve", decided.name, "--yes", "--keep")
     assert f"left out, because git ignores them now: {names}\n" in told
 
 
+@ODD
 def test_a_worktree_made_again_names_reviewed_files_that_git_ignored(decided: Session) -> None:
     names, project = ignore_result(decided), decided.project
     project.ok("stop", decided.name)
@@ -971,6 +991,7 @@ def test_after_a_removal_that_failed_the_work_counts_again(decided: Session, wor
     assert works.lost() == []
 
 
+@ODD
 def test_a_removal_takes_nothing_where_git_cannot_write(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
@@ -1024,6 +1045,7 @@ def test_a_live_session_whose_worktree_is_gone_is_approved_after_a_resume(
     assert work.lost() == []
 
 
+@ODD
 @pytest.mark.follows(
     "make it again where its work ended: git branch … …",
 )
@@ -1056,6 +1078,7 @@ def test_a_branch_that_was_deleted_is_made_again(decided: Session, works: Work, 
     project.git("merge-base", "--is-ancestor", last.split()[0], "main")
 
 
+@ODD
 @pytest.mark.follows("if no git is running: rm …")
 def test_a_merge_is_made_again_when_the_lock_of_a_killed_git_is_gone(
     decided: Session, works: Work

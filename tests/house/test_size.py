@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from tests.house.sources import texts
 
-STATEMENTS_MAX = 47_400
+STATEMENTS_MAX = 47_200
 """What there is now, rounded up. A feature may raise it, in the commit that says by how much."""
 
 
