@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -49,8 +49,9 @@ def aside_hints(
             forth = move_away_hint(place) + link_again(place, old_name(place))
             back = _move_back(place) + link_again(place, str(place))
         yield f"{forth}; after the trial, back: {back}" if why == FOR_TRIAL else forth
-    if any(not _is_moved(top, path, folders) for path in paths):
-        yield f"put them aside: {_stash(git, paths, why, folders, is_all=is_all)}"
+    plain = [path for path in paths if not _is_moved(top, path, folders)]
+    if plain:
+        yield f"put them aside: {_stash(git, plain, why, folders, is_all=is_all)}"
 
 
 def _module_hints(top: Path, name: str) -> tuple[str, str]:
@@ -77,15 +78,14 @@ def link_again(folder: Path, new: str) -> str:
 
 
 def _stash(
-    git: GitProgram, paths: Collection[str], why: str, folders: Collection[str], *, is_all: bool
+    git: GitProgram, plain: Sequence[str], why: str, folders: Collection[str], *, is_all: bool
 ) -> str:
-    """Return the command that stashes those of the changes that are not moved away."""
+    """Return the command that stashes the changes ``plain``, which are not moved away."""
     top = git.root()
     is_sparse = git.read("config", "--type=bool", "--get", "core.sparseCheckout").text == "true"
-    plain = [path for path in paths if not _is_moved(top, path, folders)]
     named = None if is_all or is_sparse else plain
     unborn = _unborn_repositories(git) if named is None else ()
-    ignored = _ignored_files(git, plain) if is_sparse and plain else ()
+    ignored = _ignored_files(git, plain) if is_sparse else ()
     to_stage = [
         path
         for path in (*_to_stage(git, named, is_sparse=is_sparse), *ignored)

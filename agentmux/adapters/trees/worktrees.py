@@ -947,7 +947,7 @@ def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
         )
     away = files.move_away_hint(spec.path)
     if is_set_aside(marker, spec):
-        there = shlex.join(shlex.split(away)[-1:])
+        there = shlex.quote(files.old_name(spec.path))
         return WorktreeTakenError(
             f"an earlier folder of this session's worktree is at {spec.path} again",
             hints=(f"{away} && git worktree repair {there}",),

@@ -94,7 +94,7 @@ def lines(
 def next_command(view: SessionView) -> str:
     """Return, in words, the command that the user most likely needs next for a session.
 
-    It may also be a choice of commands, such as ``agentmux approve NAME, or …``.
+    It may also be a choice of commands, such as ``agentmux approve NAME; or …``.
     """
     look = "attach" if view.live else "status"
     return next_step(view) or f"agentmux {look} {view.session}"
